@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 NodeOrders checked_orders(const std::string& body, const NodeId& node) {
   NodeOrders orders = node_orders_from_json(nlohmann::json::parse(body));
   if (const Errors errors = check_orders(orders, node); !errors.empty())
-    throw std::runtime_error("the coordinator's orders make no sense and are not followed: " +
+    throw std::runtime_error("the coordinator's orders are invalid and are not followed: " +
                              describe(errors));
   return orders;
 }

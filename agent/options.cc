@@ -55,7 +55,7 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_option("--threads-per-slot", options.threads_per_slot,
-                 "Threads of each (default: an equal share of them)")
+                 "Threads of each slot (default: the machine's, divided evenly)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--artificial-gpus", options.artificial_gpus, "Made-up GPUs to offer, to try schedules")
       ->check(CLI::Range(0, 1024))
@@ -63,16 +63,16 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
   app.add_option("--powercap", options.powercap, "Folder of the kernel's counters of the processors' energy")
       ->capture_default_str();
   app.add_option("--address", options.address,
-                 "Where other nodes reach this one (default: found on the way out)");
+                 "Where other nodes reach this one (default: the address of the route to the coordinator)");
   app.add_option("--machine", raw.machine,
                  "Which known machine this is: sets the label kind and its GPUs' NVLink islands")
       ->check(CLI::IsMember(node_preset_names()));
   app.add_option("--label", raw.labels, "KEY=VALUE for the node; may be repeated");
   app.add_option("--spool-limit", raw.spool_limit,
-                 "Files of ended tasks that may wait for delivery, and as many that stay after it")
+                 "Most bytes of ended tasks' files that wait for delivery, and as many that stay after it")
       ->capture_default_str();
   app.add_option("--log-limit", raw.log_limit,
-                 "Of a task's stdout or stderr so much stays on disk, its beginning and its end")
+                 "How much of a task's stdout or stderr stays on disk: its beginning and its end")
       ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->default_val("info")

@@ -99,8 +99,8 @@ void Shipper::keep_house() {
     if (waiting <= spool_limit_) return;
     if (!task.record.exit || bytes == 0) continue;
     spdlog::error(
-        "task {}: {} bytes of its files are given up, because {} bytes wait for delivery and --spool-limit "
-        "is {}",
+        "task {}: {} bytes of its files are dropped, because {} bytes wait for delivery and --spool-limit is "
+        "{}",
         to_string(id), bytes, waiting, spool_limit_);
     supervisor_.give_up_delivery(id);
     waiting -= bytes;

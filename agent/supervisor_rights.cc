@@ -58,7 +58,7 @@ void Supervisor::write_leases() {
       write();
     } catch (const std::system_error& error) {
       action_troubles_.failed(std::string(error.what()) +
-                              "; a task whose right cannot be told to it ends earlier than it must");
+                              "; a task that does not learn of its renewed lease ends too early");
     }
   };
   const Duration leave = lease::leave(orders_.lease);

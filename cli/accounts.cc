@@ -123,15 +123,15 @@ void remove(const std::string& account, const Session& session) {
 void add_set(CLI::App& accounts, Session& session) {
   const auto change = std::make_shared<Change>();
   CLI::App* command =
-      accounts.add_subcommand("set", "Make an account, or change it; what is not named stays");
-  command->add_option("ACCOUNT", change->account, "As jobs name it: nlp, or nlp/bert below it")->required();
-  command->add_option("--share", change->share, "Of what its parent gets, against its siblings")
+      accounts.add_subcommand("set", "Make or change an account; settings that are not named stay");
+  command->add_option("ACCOUNT", change->account, "Its name in specs: nlp, or nlp/bert below it")->required();
+  command->add_option("--share", change->share, "Its share of what its parent gets, relative to its siblings")
       ->check(CLI::Range(1, 1'000'000));
   const CLI::Validator devices(check_devices, "KIND=DEVICES");
   command->add_option("--quota", change->quota, "Guaranteed devices; none lifts it")->check(devices);
   command->add_option("--limit", change->limit, "Most devices at a time; none lifts it")->check(devices);
   command->footer(R"(
-Jobs may name accounts that were made, and "default". nlp/bert is made after nlp.
+A job may name "default" or an account that was made. Make nlp before nlp/bert.
 
 Examples:
   podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
@@ -143,10 +143,10 @@ Examples:
 void add_delete(CLI::App& accounts, Session& session) {
   const auto account = std::make_shared<std::string>();
   CLI::App* command =
-      accounts.add_subcommand("delete", "Delete an account that no job needs, and what it has used");
+      accounts.add_subcommand("delete", "Delete an account that no job needs, with its usage");
   command->add_option("ACCOUNT", *account, "As jobs name it")->required();
   command->footer(R"(
-Refused while jobs of it wait or run, an account is below it, or a node is reserved for it.
+Refused while its jobs wait or run, while an account is below it, or while a node is reserved for it.
 
 Examples:
   podium accounts delete nlp/bert)");
@@ -159,9 +159,9 @@ void add_accounts(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("accounts", "Show the account tree; make, change and delete accounts");
   command->footer(R"(
-Each line counts an account with all below it. HELD devices beyond what quotas guarantee are BORROWED and may be taken
-back. WAITING: devices that jobs in the queue ask for. USED, in device hours, decays (podium-coordinator --half-life).
-BY SHARE is what the policy fair-share goes by: of the accounts at one place of the tree, that with the smallest goes first.
+Each line counts an account with all accounts below it. HELD devices beyond the quotas are BORROWED and may be
+reclaimed. WAITING: devices that jobs in the queue ask for. USED, in device hours, decays (podium-coordinator
+--half-life). BY SHARE is usage divided by share: under the policy fair-share the sibling with the smallest goes first.
 
 Examples:
   podium accounts

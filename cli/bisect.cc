@@ -57,7 +57,7 @@ json source_of(const json& job, const char* which) {
   const json source = field(job, "source");
   const std::int64_t id = integer_field(job, "id");
   if (!source.is_object() || text_field(source, "commit").empty())
-    throw Failure(Exit::refused, fmt::format("of job {}, the {} one, no commit is recorded", id, which));
+    throw Failure(Exit::refused, fmt::format("no commit is recorded of job {}, the {} one", id, which));
   if (flag_field(source, "dirty"))
     throw Failure(Exit::refused,
                   fmt::format("job {}, the {} one, was submitted with uncommitted changes; podium submit "
@@ -196,7 +196,8 @@ std::string conclusion(const Search& search, const BisectionStep& step) {
   }
   if (step.next)
     return fmt::format(
-        "{} commits may be the first bad one: at most {} trainings tell, and one for each that fails\n",
+        "{} commits may be the first bad one: at most {} trainings find it, and one more for each that "
+        "fails\n",
         step.left, std::bit_width(step.left - 1));
   std::string text = "the first bad commit is one of these, of which the others could not be trained:\n";
   for (const std::size_t i : step.suspects)
@@ -279,7 +280,7 @@ void add_bisect(CLI::App& app, Session& session) {
   must_be_job(command->add_option("BAD", options->bad, "The number of a later job whose value is bad"))
       ->required()
       ->type_name("JOB");
-  command->add_option("-m,--metric", options->metric, "The metric that tells, or time_to_train")
+  command->add_option("-m,--metric", options->metric, "The metric to compare, or time_to_train")
       ->required()
       ->type_name("METRIC");
   command->add_flag("--run", options->run, "Submit the trainings, one after the other, and follow them");
@@ -290,11 +291,11 @@ void add_bisect(CLI::App& app, Session& session) {
       ->type_name("FILE")
       ->capture_default_str();
   command->footer(R"(
-Both jobs must come from one spec in git, without uncommitted changes. Looked at are the commits of the main line between
-them that changed the spec or the folder it names under code. A commit is bad where its value is nearer to the bad job's
-than to the good one's; of a rate (…_per_second) the median counts, else the best value where it is known what is better,
-else the last. Jobs that were trained of these commits before count, so that a search that was broken off goes on. One
-whose training fails is skipped.
+Both jobs must come from one spec in git, without uncommitted changes. The search covers the commits of the main line
+between them that changed the spec or the folder that it names under code. A commit is bad where its value is nearer to
+the bad job's than to the good job's. The value is the median of a rate (…_per_second); of other metrics the best value
+where the better direction is known, else the last. Earlier jobs of these commits count, so an interrupted search
+continues. A commit whose training fails is skipped.
 
 Examples:
   podium bisect 12 13 --metric eval/mlm_loss          what would be trained

@@ -16,11 +16,12 @@ void add_board(CLI::App& app, Session& session) {
   const auto benchmark = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "board", "Show the records: the best time-to-train on each kind and number of devices");
-  command->add_option("BENCHMARK", *benchmark, "Its id: how its records fell, and all its runs");
+  command->add_option("BENCHMARK", *benchmark,
+                      "A benchmark's id: show how its records fell, and all its runs");
   command->footer(R"(
-A benchmark is what a time-to-train is compared within: model, task, data, held-out data and target; of a program of your
-own its command and target. Times run from the first start to the target, restarts and waits between included. A run on
-devices that were made up, that were of several kinds or numbers, or that shared its nodes with other jobs, sets no record.
+Runs of one benchmark have the same model, task, data, held-out data and target; programs of your own the same command
+and target. Times run from the first start to the target and include restarts and the waits between. A run sets no record
+where its devices were made up or were of several kinds or numbers, or where it shared nodes with other jobs.
 SPEC: the first digits of the sha256 of the job's spec with every default. REPEATS: the job that podium reproduce repeated.
 
 Examples:

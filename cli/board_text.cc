@@ -110,9 +110,9 @@ std::string board_text(const json& board, const Terminal& terminal, std::int64_t
                         excluded > 0 ? fmt::format(", {} excluded", excluded) : "",
                         records_table(newest, terminal, now));
   }
-  return text.empty()
-             ? "No run has reached a target yet. A spec with \"target:\" that reaches it stands here.\n"
-             : text;
+  return text.empty() ? "No run has reached a target yet. Runs of specs with \"target:\" are listed here "
+                        "once they reach it.\n"
+                      : text;
 }
 
 std::string benchmark_text(const json& benchmark, const Terminal& terminal, std::int64_t now) {
@@ -131,7 +131,7 @@ std::string reproduction_text(const json& original, const json& job) {
                       change_text(now.get<double>() / then.get<double>() - 1));
   const json text_then = field(original, "text"), text_now = field(job, "text");
   const bool other = text_then.is_object() && text_now.is_object() && text_then != text_now;
-  return text + (other ? "; on other text than then" : "");
+  return text + (other ? "; the two trained on different texts" : "");
 }
 
 }  // namespace podium::cli

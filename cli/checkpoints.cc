@@ -42,9 +42,9 @@ void add_checkpoints(CLI::App& app, Session& session) {
       app.add_subcommand("checkpoints", "List the checkpoints that a job has saved, oldest first");
   add_job(*command, *id);
   command->footer(R"(
-PATH begins in the folder that the nodes share (podium-agent --shared). A job keeps the newest few, as its spec's
-checkpoint.keep says, and the last of a training that has ended stays: resume: {job: 12} goes on from it, and
-podium-worker export makes a model for Hugging Face of it.
+PATH is relative to the folder that the nodes share (podium-agent --shared). A job keeps its newest checkpoints
+(checkpoint.keep in its spec). The last checkpoint of a training that has ended stays: resume: {job: 12} continues from
+it, and podium-worker export makes a Hugging Face model of it.
 
 Examples:
   podium checkpoints 12

@@ -70,7 +70,8 @@ std::string option_of(const std::string& parameter) {
 // The lines of a problem+json body, its list of errors or its one detail, in the words of the command line.
 std::string problem_text(const HttpResponse& response) {
   const json body = json::parse(response.body, nullptr, false);
-  if (!body.is_object()) return "the coordinator refused without saying why; is it one, and not a proxy?";
+  if (!body.is_object())
+    return "the request was refused without a reason; does a proxy answer in place of the coordinator?";
   std::string text;
   for (const json& error : body.value("errors", json::array())) {
     std::string where = text_field(error, "where");
@@ -96,8 +97,8 @@ std::string refusal_text(const HttpResponse& response) {
   const bool no_route =
       response.status == 405 || text.find("openapi.yaml lists what is") != std::string::npos;
   if (no_route)
-    return "this coordinator does not know what was asked for: it may be older than this program. podium "
-           "version and its own --version tell";
+    return "this coordinator does not know this request: it may be older than this program; compare podium "
+           "version with podium-coordinator --version";
   if (response.status == 403 && text.find("token") != std::string::npos)
     return text + "; use the user token, not the agents'";
   if (response.status == 401 && text.starts_with("this needs a token")) return "this needs the user token";
@@ -168,9 +169,9 @@ void Client::give_up(const NetError& error, const HttpRequest& request, Duration
   const std::string key = request.headers.get("Idempotency-Key");
   const bool reads = request.method == "GET" || (request.repeatable && key.empty());
   const bool may_be = sent || error.failure() != NetFailure::unreachable;
-  std::string done = may_be && !reads ? ". What was asked for may be done all the same" : "";
+  std::string done = may_be && !reads ? ". The request may be carried out all the same" : "";
   if (!done.empty() && !key.empty())
-    done += "; asked again under the key " + key + " (--key of submit and reproduce) it is done once";
+    done += "; a repetition under the key " + key + " (--key of submit and reproduce) is carried out once";
   if (error.failure() != NetFailure::timed_out)
     throw Failure(
         Exit::unreachable,

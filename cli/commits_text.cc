@@ -74,11 +74,11 @@ std::string pair_text(const GitLibrary& git, git_repository* repository, const P
   if (!ahead || !behind) return "";
   std::string text;
   if (ahead->count > 0)
-    text += fmt::format("\nCommits that {} has beside those of job {}: {}\n{}", jobs_text(pair.jobs), base,
-                        ahead->count, list_text(*ahead));
+    text += fmt::format("\nCommits of {} that job {} lacks: {}\n{}", jobs_text(pair.jobs), base, ahead->count,
+                        list_text(*ahead));
   if (behind->count > 0)
-    text += fmt::format("\nCommits that {} lacks of those of job {}: {}\n{}", jobs_text(pair.jobs), base,
-                        behind->count, list_text(*behind));
+    text += fmt::format("\nCommits of job {} that {} lack{}: {}\n{}", base, jobs_text(pair.jobs),
+                        pair.jobs.size() == 1 ? "s" : "", behind->count, list_text(*behind));
   return text;
 }
 
@@ -88,8 +88,8 @@ std::string commits_text(const json& comparison, const std::string& folder) {
   const std::vector<Pair> pairs = pairs_of(comparison);
   if (pairs.empty()) return "";
   const std::string elsewhere =
-      "\nThe jobs' commits differ; --repository DIR lists those between where DIR is a clone that has "
-      "them.\n";
+      "\nThe jobs' commits differ; --repository DIR lists the commits between them, where DIR is a clone "
+      "that has them.\n";
   std::string missing;
   const std::unique_ptr<GitLibrary> git = load_git(missing);
   if (!git) return "\nThe commits between are not listed: " + missing + "\n";

@@ -77,16 +77,16 @@ void run(const Options& options, const Session& session) {
 
 void add_compare(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("compare", "Show what jobs differ in, and what came of it");
+  CLI::App* command = app.add_subcommand("compare", "Show how jobs differ, and their results");
   add_jobs(*command, options->jobs)->required(false);
   command
       ->add_option("-e,--experiment", options->experiment,
-                   "The jobs of this experiment; of a name, the newest")
+                   "The jobs of this experiment; of those of one name, the newest")
       ->type_name("NAME|ID");
   must_be_job(command->add_option("--base", options->base,
                                   "The job that the others are compared with (default: the first)"))
       ->type_name("JOB");
-  command->add_flag("--all", options->all, "Also what is alike");
+  command->add_flag("--all", options->all, "Also show what is equal");
   command
       ->add_option("-m,--metrics", options->metrics,
                    "Only these metrics, * standing for any text (default: eval/* and the jobs' targets)")
@@ -98,14 +98,14 @@ void add_compare(CLI::App& app, Session& session) {
       ->type_name("FILE")
       ->capture_default_str();
   command->footer(R"(
-The best of a row is bold. Better is what a job's target on the metric says; without one, less of a metric whose name
-ends in loss, perplexity, error or error_rate, and more of accuracy, f1, exact_match, mcc, pearson or spearman; of other
-metrics nothing is called best. Times and restarts of a job that was not trained are never the best.
+The best value of a row is bold. A job's target on the metric says what is better. Without one, less is better of a metric
+whose name ends in loss, perplexity, error or error_rate, and more of accuracy, f1, exact_match, mcc, pearson or spearman;
+other metrics have no best value. Times and restarts of a job that was not trained are never the best.
 
 Examples:
   podium compare 12 13
   podium compare 12 13 14 --base 13 --metrics 'eval/*' --metrics train/loss
-  podium compare 12 --experiment 3 --all          with the jobs of an experiment, whose name will do, too
+  podium compare 12 --experiment 3 --all          with the jobs of an experiment, by number or name
   podium compare 12 13 --json | jq '.fields[] | {key, values}')");
   command->callback([options, &session] { run(*options, session); });
 }

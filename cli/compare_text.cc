@@ -170,8 +170,8 @@ std::string one_below_another(const json& comparison, const std::vector<std::vec
     table.add(std::move(cells));
   }
   return table.render(terminal) +
-         "* the base; a row a job, as there are more than 8; what did not fit is left out: a wider window or "
-         "a pipe shows it\n";
+         "* the base; more than 8 jobs are shown one in a row; a wider window or a pipe shows columns that "
+         "do not fit\n";
 }
 
 std::string rest_text(const json& comparison) {
@@ -180,8 +180,8 @@ std::string rest_text(const json& comparison) {
   const bool shown = std::ranges::any_of(comparison.at("fields"),
                                          [](const json& field) { return !flag_field(field, "differs"); });
   std::string text;
-  if (comparison.at("fields").empty()) text = "They differ in nothing that is recorded.\n";
-  if (same > 0 && !shown) text += fmt::format("{} settings are alike; --all shows them\n", human_count(same));
+  if (comparison.at("fields").empty()) text = "No difference is recorded.\n";
+  if (same > 0 && !shown) text += fmt::format("{} settings are equal; --all shows them\n", human_count(same));
   if (left_out > 0) text += fmt::format("{} more are left out\n", human_count(left_out));
   return text;
 }

@@ -29,8 +29,9 @@ std::string coverage_text(const json& energy) {
   std::string text;
   if (covered < 1) text = fmt::format(" (of {} of the device time)", rounded_percent(covered));
   if (shared > 0)
-    text += fmt::format("; for {} of it other jobs shared the processors, and nobody can say whose it was",
-                        rounded_percent(shared));
+    text +=
+        fmt::format("; for {} of it other jobs shared the processors, and the energy of each is not known",
+                    rounded_percent(shared));
   return text;
 }
 

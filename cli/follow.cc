@@ -241,13 +241,13 @@ void add_follow(CLI::App& app, Session& session) {
   const auto rank = std::make_shared<int>(0);
   CLI::App* command = app.add_subcommand("follow", "Watch a job until it ends; Ctrl-C detaches");
   add_job(*command, *id);
-  command->add_option("-r,--rank", *rank, "Of a program of your own: print the output of this rank")
+  command->add_option("-r,--rank", *rank, "Print the output of this rank (of a program of your own)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   command->footer(R"(
-Of a training it shows the progress, of a program of your own what it prints, too; podium logs JOB --follow prints what all
-ranks write. --json tells of the job and its metrics alone.
+Shows a training's progress; of a program of your own also its output. podium logs JOB --follow prints the output of all
+ranks. --json prints news of the job and its metrics only.
 
 Examples:
   podium follow 12

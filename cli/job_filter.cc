@@ -10,10 +10,7 @@ namespace {
 
 // An empty one would choose all, which a variable of the shell that is not set must not do.
 const CLI::Validator kNotEmpty(
-    [](std::string& text) {
-      return std::string(text.empty() ? "needs a value, and was given an empty one" : "");
-    },
-    "");
+    [](std::string& text) { return std::string(text.empty() ? "needs a value that is not empty" : ""); }, "");
 
 // What `read` does not take, said before the coordinator is asked.
 template <class Read>

@@ -57,9 +57,9 @@ std::string jobs_in_words(std::size_t count) {
 void require_word(const Operation& operation, const std::string& states, std::size_t count) {
   const std::string question = fmt::format("{} {} ({})", operation.name, jobs_in_words(count), states);
   if (::isatty(STDIN_FILENO) != 1)
-    throw Failure(
-        Exit::usage,
-        fmt::format("this would {}; say so with --yes, for there is no terminal to ask on", question));
+    throw Failure(Exit::usage,
+                  fmt::format("this would {}; confirm it with --yes, because there is no terminal to ask on",
+                              question));
   std::fprintf(stderr, "podium: %s? [y/N] ", question.c_str());
   std::string answer;
   std::getline(std::cin, answer);
@@ -126,7 +126,8 @@ Results results_of(const Operation& operation, const Ids& ids, const Client& cli
       for (json& result : reply.at("results")) results.jobs.push_back(std::move(result));
     } catch (const Failure& failure) {
       const std::string done =
-          at == 0 ? "" : fmt::format("; {} of {} were asked for before", at, jobs_in_words(ids.size()));
+          at == 0 ? ""
+                  : fmt::format("; the request for {} of {} was sent before", at, jobs_in_words(ids.size()));
       results.broken.emplace(failure.status(), failure.what() + done);
       return results;
     }
@@ -190,7 +191,7 @@ CLI::App* add(CLI::App& app, Session& session, const Operation& operation, const
   CLI::App* command = app.add_subcommand(operation.name, what);
   add_jobs(*command, choice->ids);
   add_filters(*command, choice->filter);
-  command->add_flag("-y,--yes", choice->yes, "Do not ask before all jobs that the filters choose are taken");
+  command->add_flag("-y,--yes", choice->yes, "Do not ask for confirmation");
   command->callback([operation, choice, &session] { run(operation, *choice, session); });
   return command;
 }
@@ -199,7 +200,7 @@ CLI::App* add(CLI::App& app, Session& session, const Operation& operation, const
 
 void add_cancel(CLI::App& app, Session& session) {
   add(app, session, {"cancel", kLive}, "Cancel jobs; running ones get the grace period to save")->footer(R"(
-Without numbers it takes all jobs that the filters choose and that have not ended, once you have agreed to how many.
+Without numbers it cancels all jobs that match the filters and have not ended, once you have confirmed how many.
 
 Examples:
   podium cancel 12
@@ -223,10 +224,11 @@ Examples:
 }
 
 void add_requeue(CLI::App& app, Session& session) {
-  add(app, session, {"requeue", ""}, "Queue jobs again, which go on from their newest checkpoint")->footer(R"(
-A running job stops at a checkpoint first, at no cost. A job that waits because it failed soon after its start is tried
-at once, on any node. A job that failed, ran out of walltime or was cancelled goes on under its number, with all its
-restarts and its whole walltime again.
+  add(app, session, {"requeue", ""}, "Queue jobs again; they continue from their newest checkpoint")
+      ->footer(R"(
+A running job stops at a checkpoint first, at no cost. A job that backs off after failures is tried at once, on any node.
+A job that failed, ran out of walltime or was cancelled keeps its number and gets all its restarts and its whole walltime
+again.
 
 Examples:
   podium requeue 12

@@ -57,29 +57,29 @@ void add_ledger(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ledger", "Show where the time of a job, or of many jobs, went");
   CLI::Option* job = add_job(*command, options->job)->required(false);
-  command->add_flag("--attempts", options->attempts, "Also of each attempt")->needs(job);
+  command->add_flag("--attempts", options->attempts, "Also show each attempt")->needs(job);
   const auto add = [&](const char* name, std::string& value, const char* what) {
     return command->add_option(name, value, what)->excludes(job);
   };
-  add("--account", options->account, "Of the jobs of this account and of those below it");
-  must_be_experiment(add("--experiment", options->experiment, "Of the jobs of this experiment"));
-  add("--by", options->by, "What a row is of")
+  add("--account", options->account, "Only jobs of this account and of those below it");
+  must_be_experiment(add("--experiment", options->experiment, "Only jobs of this experiment"));
+  add("--by", options->by, "What each row stands for")
       ->check(CLI::IsMember({"job", "account", "experiment", "node", "day"}));
   add("--from", options->from, "From this day on (UTC)")->type_name("YYYY-MM-DD");
   add("--to", options->to, "To the end of this day (UTC)")->type_name("YYYY-MM-DD");
-  command->add_option("--limit", options->limit, "Rows at most (default: 100)")
+  command->add_option("--limit", options->limit, "At most this many rows (default: 100)")
       ->check(CLI::Range(1, 1000))
       ->excludes(job);
   command->footer(R"(
-Every device-second from a job's submission to its end is in one bucket. "steps taken again" are those that a later
-attempt repeated, for its checkpoint was older; "checkpointing" is only what training waited for; a wait is by the
-first thing that podium why names. A job that waits counts with the fewest devices that it asks for, an attempt with
-all of its own until its end.
+Every device-second from a job's submission to its end is in one bucket. "steps taken again" are steps that a later
+attempt repeated because its checkpoint was older. "checkpointing" is only the time for which training waited. A wait is
+counted under the first reason that podium why names. A waiting job counts with the fewest devices that it asks for, an
+attempt with all its devices until its end.
 
-Goodput = steps that count / (all device time that was held, but for what programs of your own did not tell).
+Goodput = steps that count / (device time held, without that of programs of your own that do not report their steps).
 
-What a job drew is told where its nodes can measure it, with the share of the device time of which it is known; what it
-cost where the coordinator has prices of device-hours (--price).
+A job's energy is shown where its nodes can measure it, with the fraction of the device time that was measured; its cost
+where the coordinator has prices of device-hours (--price).
 
 Examples:
   podium ledger 12

@@ -100,7 +100,7 @@ std::string largest_loss(const Buckets& buckets) {
     most = found->second;
     words = name;
   }
-  return words ? fmt::format(" Of the rest most was {}: {}.", words, human_ms(most.wall_ms)) : "";
+  return words ? fmt::format(" Most of the rest was {}: {}.", words, human_ms(most.wall_ms)) : "";
 }
 
 std::string sentence(const json& ledger, const Buckets& buckets) {
@@ -115,7 +115,7 @@ std::string sentence(const json& ledger, const Buckets& buckets) {
   std::string text = fmt::format("{} held {} device{} for {}{}", name, human_value(devices),
                                  devices == 1 ? "" : "s", human_ms(wall), so_far);
   const json goodput = field(ledger, "goodput");
-  if (!goodput.is_number()) return text + "; of what, it did not tell.";
+  if (!goodput.is_number()) return text + "; it did not report its steps.";
   return text + fmt::format("; {} of that time went into steps that count.", percent(goodput)) +
          largest_loss(held);
 }
@@ -234,7 +234,7 @@ std::string ledger_table_text(const json& answer, const Terminal& terminal) {
     const std::string key = text_field(row, "key");
     add(row, key.empty() ? "(waiting)" : key);
   }
-  if (table.empty()) return "No job's time yet.\n";
+  if (table.empty()) return "No job has taken time yet.\n";
   const std::int64_t count = integer_field(answer, "count");
   add(answer.at("all"), count == std::ssize(answer.at("rows")) ? "all" : fmt::format("all {}", count));
   return table.render(terminal);

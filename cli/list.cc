@@ -95,18 +95,16 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls")->alias("jobs");
   add_filters(*command, options->filter);
   command
-      ->add_option(
-          "--sort", options->sort,
-          "By id, name, state, progress, loss, throughput, devices, account, priority, submitted or time (to "
-          "train); with - before it the largest first; jobs that move between two pages of 1,000 may then be "
-          "twice or "
-          "missing, but for id")
+      ->add_option("--sort", options->sort,
+                   "Sort by id, name, state, progress, loss, throughput, devices, account, priority, "
+                   "submitted or time (to train); a - before it puts the largest first. Except by id, a job "
+                   "that moves between two pages of 1,000 may appear twice or not at all")
       ->type_name("[-]KEY")
       ->capture_default_str();
   command->add_option("--limit", options->limit, "At most this many")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_flag("-w,--watch", options->watch, "Again every two seconds, until Ctrl-C");
+  command->add_flag("-w,--watch", options->watch, "Refresh every two seconds, until Ctrl-C");
   command->footer(R"(
 Examples:
   podium list --state queued                what waits, and why

@@ -159,7 +159,7 @@ std::vector<LogReader::Part> LogReader::parts_of(std::string_view answer) {
     const std::size_t length = header.at("length").get<std::size_t>();
     if (source == sources_.end() || length > answer.size() - end - 1)
       throw Failure(Exit::refused,
-                    "the coordinator's answer is not what was asked for; are the versions alike?");
+                    "the coordinator's answer does not fit the request; are the versions the same?");
     parts.push_back(
         {*source, header.at("offset"), header.at("next"), header.at("end"), answer.substr(end + 1, length)});
     answer.remove_prefix(end + 1 + length);

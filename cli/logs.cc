@@ -71,8 +71,8 @@ class Silence {
 
 std::string nothing_text(const json& job) {
   const std::string name = fmt::format("job {}", integer_field(job, "id"));
-  return integer_field(job, "attempt") == 0 ? name + " has not been started, and so has written nothing"
-                                            : name + " has written nothing of what was asked for";
+  return integer_field(job, "attempt") == 0 ? name + " has not been started and has written nothing"
+                                            : name + " has written nothing that the options select";
 }
 
 awaitable<void> read(const Options& options, Connection& connection, LogReader& reader) {
@@ -128,15 +128,15 @@ void add_logs(CLI::App& app, Session& session) {
   CLI::Option* out = command->add_flag("--stdout", options->out, "Only standard output");
   command->add_flag("--stderr", options->err, "Only standard error")->excludes(out);
   CLI::Option* tail =
-      command->add_option("--tail", options->tail, "Begin so many lines before the end, or bytes: 64KiB")
+      command->add_option("--tail", options->tail, "Begin this many lines before the end, or bytes: 64KiB")
           ->type_name("N|SIZE");
   command->add_flag("--all", options->all, "Begin at the beginning")->excludes(tail);
   command->add_flag("-f,--follow", options->follow, "Go on until the job ends, through its restarts");
   command->footer(R"(
-Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr]. Of a
-line that is rewritten, as progress bars are, the last state is shown, once a second; a line without an end when nothing
-has been added for a second. One output alone comes as it was written.
-With --json each line is an object {"attempt", "rank", "stream", "line"} once it has ended; bytes that are no UTF-8 are
+With several ranks each line begins with [RANK]; where both outputs are shown, lines of standard error begin with [stderr]
+or [RANK stderr]. A line that is rewritten, such as a progress bar, is shown once a second in its last state. A line
+without an end is shown once nothing has been added to it for a second. A single output is printed as it was written.
+With --json each line is an object {"attempt", "rank", "stream", "line"} once it has ended; bytes that are not UTF-8 are
 replaced in it. A line of more than 64 KiB comes in parts.
 
 Examples:

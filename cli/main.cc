@@ -39,7 +39,7 @@ void add_globals(CLI::App& app, Session& session) {
       ->envname("PODIUM_CA_FILE")
       ->type_name("FILE");
   app.add_option("--timeout", session.timeout,
-                 "How long an answer may take (default: 1m, 5m for what takes long)")
+                 "How long an answer may take (default: 1m; 5m for requests that take long)")
       ->envname("PODIUM_TIMEOUT")
       ->type_name("DURATION");
   app.add_flag("--json", session.json, "Print JSON for programs instead of text for people");
@@ -176,7 +176,7 @@ int run(int count, char** arguments) {
     return fail(failure.status(), failure.what());
   } catch (const nlohmann::json::exception& error) {
     return fail(Exit::refused, std::string("the coordinator's answer is not understood (") + error.what() +
-                                   "); are the versions alike?");
+                                   "); are the versions the same?");
   } catch (const std::exception& error) {  // a file that cannot be read or written
     return fail(Exit::usage, error.what());
   }

@@ -44,11 +44,10 @@ std::string metrics_table(const json& metrics) {
 void warn_of_lost_points(const json& metrics) {
   for (const json& metric : metrics)
     if (const std::int64_t lost = integer_field(metric, "lost_points"); lost > 0)
-      fmt::print(
-          stderr,
-          "warning: {} points of {} are lost, for the coordinator's database was damaged; restore a backup "
-          "of its home to have them again\n",
-          human_count(lost), printable(text_field(metric, "key")));
+      fmt::print(stderr,
+                 "warning: {} points of {} are lost, because the coordinator's database was damaged; "
+                 "restore a backup of its home to get them back\n",
+                 human_count(lost), printable(text_field(metric, "key")));
 }
 
 // Tab-separated, for gnuplot and spreadsheets: key, step, time in ms, value.
@@ -92,7 +91,8 @@ void add_series(CLI::App& app, Session& session) {
       app.add_subcommand("series", "Print a job's metric points: key, step, time in ms, value");
   add_job(*command, options->job);
   command->add_option("KEY", options->keys, "The metrics, such as train/loss")->required();
-  command->add_option("--points", options->points, "At most this many a metric; buckets keep their extremes")
+  command
+      ->add_option("--points", options->points, "At most this many points of each metric; extremes are kept")
       ->check(CLI::Range(2, 20'000))
       ->capture_default_str();
   command->footer(R"(

@@ -73,7 +73,7 @@ void reserve(const WindowOptions& options, const Session& session) {
     operate(node, "reserve", body, told("reserved for account " + options.account, body), session);
 }
 
-// "key=value" sets, "key-" takes back.
+// "key=value" sets a label, "key-" removes it.
 json labels_body(const std::vector<std::string>& labels) {
   json body = json::object();
   for (const std::string& label : labels) {
@@ -83,7 +83,7 @@ json labels_body(const std::vector<std::string>& labels) {
     else if (label.ends_with('-'))
       body[label.substr(0, label.size() - 1)] = nullptr;
     else
-      throw Failure(Exit::usage, fmt::format("\"{}\" must be KEY=VALUE, or KEY- to take it back", label));
+      throw Failure(Exit::usage, fmt::format("\"{}\" must be KEY=VALUE, or KEY- to remove it", label));
   }
   return {{"labels", body}};
 }
@@ -91,10 +91,10 @@ json labels_body(const std::vector<std::string>& labels) {
 std::shared_ptr<WindowOptions> add_window(CLI::App& command) {
   const auto options = std::make_shared<WindowOptions>();
   command.add_option("NODE", options->nodes, "The nodes")->required();
-  command.add_option("--reason", options->reason, "Why, for those who wait");
-  command.add_option("--from", options->from, "Begin then; jobs that end before it still start")
+  command.add_option("--reason", options->reason, "The reason, shown to those who wait");
+  command.add_option("--from", options->from, "When it begins; jobs that end before it still start")
       ->type_name("TIME");
-  command.add_option("--until", options->until, "End by itself then")->type_name("TIME");
+  command.add_option("--until", options->until, "When it ends by itself")->type_name("TIME");
   return options;
 }
 
@@ -112,9 +112,9 @@ Examples:
 }
 
 void add_reserve(CLI::App& nodes, Session& session) {
-  CLI::App* command = nodes.add_subcommand("reserve", "Keep nodes for the jobs of an account");
+  CLI::App* command = nodes.add_subcommand("reserve", "Reserve nodes for the jobs of an account");
   const auto options = add_window(*command);
-  command->add_option("--account", options->account, "Its jobs, and those of accounts below it")
+  command->add_option("--account", options->account, "The account; jobs of accounts below it may start, too")
       ->type_name("ACCOUNT")
       ->required();
   command->footer(R"(
@@ -142,9 +142,9 @@ void add_label(CLI::App& nodes, Session& session) {
   const auto options = std::make_shared<LabelOptions>();
   CLI::App* command = nodes.add_subcommand("label", "Give a node labels that jobs may ask for");
   command->add_option("NODE", options->node, "The node")->required();
-  command->add_option("LABEL", options->labels, "KEY=VALUE sets, KEY- takes back")->required();
+  command->add_option("LABEL", options->labels, "KEY=VALUE sets a label, KEY- removes it")->required();
   command->footer(R"(
-They go before the labels that its agent gives. KEY- takes an operator's label back; the agent's shows again.
+They override the labels that its agent gives. KEY- removes an operator's label; the agent's label applies again.
 
 Examples:
   podium nodes label node-1 partition=nlp rack=r3
@@ -158,13 +158,13 @@ void add_adopt(CLI::App& nodes, Session& session) {
   const auto name = std::make_shared<std::string>();
   const auto stop = std::make_shared<bool>(false);
   CLI::App* command =
-      nodes.add_subcommand("adopt", "Take a node that runs tasks of which nothing is known here");
+      nodes.add_subcommand("adopt", "Adopt a node that runs tasks unknown to the coordinator");
   command->add_option("NODE", *name, "The node")->required();
   command->add_flag("--stop", *stop, "Stop those tasks now, with their grace period");
   command->footer(R"(
-After a database was lost or an older copy of it restored, nodes may run tasks that it never ordered. They are parked:
-they go on, and the node gets no work. Adopted, they may run to their end; with --stop they are stopped. Then the node
-works again. The word holds until the coordinator's next start.
+After the database was lost or an older copy of it was restored, nodes may run tasks that it never ordered. Such tasks are
+parked: they go on, and their node gets no work. After podium nodes adopt they run to their end, with --stop they are
+stopped; then the node gets work again. An adoption holds until the coordinator's next start.
 
 Examples:
   podium nodes adopt node-1

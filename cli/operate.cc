@@ -63,7 +63,7 @@ void add_extend(CLI::App& app, Session& session) {
   add_jobs(*command, *ids)->required();
   command
       ->add_option("--walltime", *walltime,
-                   "How long an attempt may take from its start, the running one too")
+                   "How long an attempt may take from its start; also of the running one")
       ->check(CLI::Validator(check_duration, ""))
       ->type_name("DURATION")
       ->required();

@@ -154,12 +154,13 @@ void add_queue(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->footer(R"(
-Under the policies priority-backfill and, within an account, fair-share, jobs that their account's quota covers
-(GUARANTEED) go first, then those of the highest SCORE: the PRIORITY, a point more
-for an hour of waiting (BY AGE) and a point less for an hour of walltime, 20 at most (BY WALLTIME); the coordinator's
---ageing, --walltime-weight and --walltime-points say other figures. FACTOR is the account's usage by share in device hours, those above it first: of siblings the smallest goes first.
-TURN: a job whose start is reserved starts by the time shown at the latest; jobs behind it start before only where they
-delay none of them (backfill). A narrow window leaves columns out. podium why JOB tells more of one job.
+Under priority-backfill, and within an account under fair-share, jobs that their account's quota covers (GUARANTEED) go
+first, then the jobs of the highest SCORE. The score is the PRIORITY, a point more for each hour of waiting (BY AGE) and a
+point less for each hour of walltime, 20 at most (BY WALLTIME); the coordinator's --ageing, --walltime-weight and
+--walltime-points change these figures. FACTOR is the account's usage by share in device hours, after those of the
+accounts above it: among siblings the smallest goes first. TURN: a job whose start is reserved starts no later than the
+time shown; a job behind it starts earlier only where that delays no reserved start (backfill). A narrow window leaves
+columns out. podium why JOB says more about one job.
 
 Examples:
   podium queue

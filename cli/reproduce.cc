@@ -49,9 +49,9 @@ void add_reproduce(CLI::App& app, Session& session) {
   command->add_option("--key", options->key, "Idempotency key: the same key again gives the first answer")
       ->type_name("TEXT");
   command->footer(R"(
-The spec is the one that the job ran, with its seed and its packed code, whatever has been committed since. What is
-different from then (devices, versions, uncommitted changes) is told; what lies in data folders is not recorded. The new
-job has the label reproduces, and podium show sets its time to train beside the original's.
+The spec is the one that the job ran, with its seed and its packed code, whatever has been committed since. Differences
+in devices, versions and uncommitted changes are shown; the contents of data folders are not recorded. The new job has
+the label reproduces, and podium show compares its time to train with the original's.
 
 Examples:
   podium reproduce 12

@@ -81,12 +81,13 @@ std::string checkpoints_text(const json& jobs) {
       paths += fmt::format("  {}  {}\n", text_field(checkpoint, "path"),
                            human_bytes(integer_field(checkpoint, "bytes")));
     if (!field(job, "needed_by").is_null())
-      kept += fmt::format("The checkpoints of job {} stay: job {} goes on from them.\n",
+      kept += fmt::format("The checkpoints of job {} stay: job {} continues from them.\n",
                           integer_field(job, "job"), integer_field(job, "needed_by"));
   }
   if (paths.empty()) return kept;
-  return "Checkpoints that nothing here needs; they lie with the nodes, and Podium deletes none:\n" + paths +
-         kept;
+  return "Checkpoints that no job needs; they are in the folder that the nodes share, and Podium does not "
+         "delete them:\n" +
+         paths + kept;
 }
 
 std::string counted(const json& all, const char* key, const std::string& one, const std::string& many) {
@@ -177,8 +178,10 @@ void show_due(const DueOptions& options, const Session& session) {
 void add_set(CLI::App& retention, Session& session) {
   const auto change = std::make_shared<Change>();
   CLI::App* command = retention.add_subcommand(
-      "set", "Say how long what is kept of an experiment's ended jobs; what is not named stays");
-  command->add_option("NAME", change->experiment, "Of the experiments: all that have it")->required();
+      "set", "Set how long data of an experiment's ended jobs is kept; settings that are not named stay");
+  command
+      ->add_option("NAME", change->experiment, "The name of the experiments: it applies to all of this name")
+      ->required();
   const CLI::Validator keep(check_keep, "");
   const std::array<const char*, kKept.size()> helps{
       "All points of its curves; then some 2,000 of each stay", "What happened, line by line",
@@ -187,10 +190,10 @@ void add_set(CLI::App& retention, Session& session) {
     command->add_option(std::string("--") + kKept[i], change->keep[i], helps[i])
         ->type_name("DURATION")
         ->check(keep);
-  command->add_flag("--dry-run", change->dry_run, "Change nothing; tell what would go");
+  command->add_flag("--dry-run", change->dry_run, "Change nothing; show what would be deleted");
   command->footer(R"(
-Times count from a job's end. "usual" is as of all others, "forever" never. What goes is gone for good: look with
---dry-run first.
+Times count from a job's end. "usual" is the time of all other experiments; "forever" deletes nothing. Deleted data cannot
+be restored: look with --dry-run first.
 
 Examples:
   podium retention set my-bert --points 30d --logs 7d --dry-run
@@ -202,7 +205,7 @@ Examples:
 void add_unset(CLI::App& retention, Session& session) {
   const auto experiment = std::make_shared<std::string>();
   CLI::App* command =
-      retention.add_subcommand("unset", "Keep what there is of an experiment as that of all others");
+      retention.add_subcommand("unset", "Keep data of an experiment as long as that of all others");
   command->add_option("NAME", *experiment, "Of the experiments")->required();
   command->footer("\nExamples:\n  podium retention unset my-bert");
   command->callback([experiment, &session] { unset(*experiment, session); });
@@ -210,18 +213,18 @@ void add_unset(CLI::App& retention, Session& session) {
 
 void add_due(CLI::App& retention, Session& session) {
   const auto options = std::make_shared<DueOptions>();
-  CLI::App* command = retention.add_subcommand("due", "Tell what is no longer kept, and delete nothing");
-  command->add_option("NAME", options->experiment, "Of the experiments of this name alone");
-  command->add_option("--within", options->within, "Also what will be due within so long")
+  CLI::App* command = retention.add_subcommand("due", "Show what is due for deletion, and delete nothing");
+  command->add_option("NAME", options->experiment, "Only experiments of this name");
+  command->add_option("--within", options->within, "Also what will be due within this time")
       ->type_name("DURATION")
       ->check(CLI::Validator(check_within, ""));
-  command->add_option("--limit", options->limit, "Jobs at most")
+  command->add_option("--limit", options->limit, "At most this many jobs")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->footer(R"(
-Points, history and logs go by themselves soon after they are due. Checkpoints stay until somebody deletes them: their
-paths begin in the folder that the nodes share (podium-agent --shared). Those from which a job that has not ended goes
-on (resume: {job: N}), or one that reached its target and may be reproduced, are not due.
+The coordinator deletes points, history and logs soon after they are due. Checkpoints stay until somebody deletes them;
+their paths are relative to the folder that the nodes share (podium-agent --shared). They are not due while a job that
+has not ended, or one that reached its target and may be reproduced, continues from them (resume: {job: N}).
 
 Examples:
   podium retention due --within 7d
@@ -232,12 +235,12 @@ Examples:
 }  // namespace
 
 void add_retention(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("retention", "Show and change how long what is kept of ended jobs");
+  CLI::App* command = app.add_subcommand("retention", "Show and change how long data of ended jobs is kept");
   command->footer(R"(
-Of jobs that have ended, all points of curves, history, logs and checkpoints are kept for a time; what all experiments
-have is set with podium-coordinator --keep-points, --keep-history, --keep-logs and --keep-checkpoints, and is shown in
-parentheses where an experiment has nothing of its own. Jobs, results, ledgers, the ends and extremes of curves and
-records stay for ever.
+All points of the curves, the history, the logs and the checkpoints of a job are kept for a time after its end. The
+coordinator's --keep-points, --keep-history, --keep-logs and --keep-checkpoints set it for all experiments; it is shown in
+parentheses where an experiment has no setting of its own. Jobs, results, ledgers, records, and the ends and extremes of
+curves stay for ever.
 
 Examples:
   podium retention

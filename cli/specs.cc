@@ -62,8 +62,8 @@ void run(const Session& session) {
 void add_specs(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("specs", "Specs in git, and what became of them");
   command->footer(R"(
-The coordinator submits each spec that a commit adds or changes to the repositories that --specs gives it. BECAME: the
-experiment; refused, with the reasons below; or left as it was, for it was there before the coordinator's first look.
+The coordinator submits each spec that a commit adds or changes in the repositories of its option --specs. BECAME: the
+experiment; refused, with the reasons below; or left as it was, because it was there before the coordinator first looked.
 
 Examples:
   podium specs

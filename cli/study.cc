@@ -165,7 +165,7 @@ void run(const Options& options, const Session& session) {
 void add_study(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("study", "Show how well a study scales, or its trials do, with its jobs");
+      app.add_subcommand("study", "Show a study: how well it scales or how its trials compare, and its jobs");
   must_be_experiment(command->add_option("STUDY", options->id, "The number of its experiment"))->required();
   command
       ->add_option("--published", options->published,
@@ -185,11 +185,11 @@ With n devices, rate r, time to train T, samples to the target S, and b the smal
   TIME EFFICIENCY  (n_b T_b) / (n T) = (r / n) / (r_b / n_b) × S_b / S × STEPPING / STEPPING_b, exactly
 
 EVALUATING and SAVING: what training waited for, as a fraction of the time that its devices were held.
-Jobs that failed or were cancelled count for nothing; "so far": no run of that size has ended.
+Jobs that failed or were cancelled are left out; "so far": no run of that size has ended.
 
-Of a sweep with "asha": each trial's parameters, the last rung it has reached, and its metric there and at the rungs
-before. paused: others do better so far, and it goes on if it comes among the best. Device time: what the trials held,
-and what all of them would take to their ends, at the device time of a step so far.
+Of a sweep with "asha": each trial's parameters, the last rung that it has reached, and its metric there and at the rungs
+before. paused: others do better so far; the trial goes on if it comes among the best. Device time: what the trials have
+held, and what all of them would hold if each trained to its end at the same device time a step.
 
 Examples:
   podium study 3

@@ -82,9 +82,9 @@ Examples:
   podium submit my.yaml --json | jq '.jobs[].id'
   sed 's/seed: 1/seed: 2/' my.yaml | podium submit -
 
-Recorded with the experiment: the spec's git repository, commit and path, and whether it had uncommitted changes.
-The folder that a spec names under code is packed and sent along, with code.git as a commit, tag or branch of the spec's
-repository has it; docs/your-own-program.md tells more.)");
+The experiment records the spec's git repository, commit and path, and whether it had uncommitted changes. The folder that
+a spec names under code is packed and sent along; with code.git, as that commit, tag or branch of the spec's repository
+has it. docs/your-own-program.md says more.)");
   command->callback([options, &session] { run(*options, session); });
 }
 

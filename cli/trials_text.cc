@@ -25,8 +25,9 @@ std::string short_name(const std::string& path) { return path.substr(path.rfind(
 std::string rule_text(const json& asha) {
   std::string rungs;
   for (const json& rung : asha.at("rungs"))
-    rungs += fmt::format("{}{} ({} told, {} went on)", rungs.empty() ? "" : ", ", integer_field(rung, "step"),
-                         integer_field(rung, "told"), integer_field(rung, "went_on"));
+    rungs +=
+        fmt::format("{}{} ({} reported, {} went on)", rungs.empty() ? "" : ", ", integer_field(rung, "step"),
+                    integer_field(rung, "told"), integer_field(rung, "went_on"));
   return fmt::format("by {} ({}), one of {} goes on at step {}; winners train to step {}\n",
                      text_field(asha, "metric"), text_field(asha, "goal"), integer_field(asha, "reduction"),
                      rungs, integer_field(asha, "max_steps"));
@@ -34,7 +35,7 @@ std::string rule_text(const json& asha) {
 
 std::string best_text(const json& asha) {
   const json& best = asha.at("best");
-  if (!best.is_object()) return "best so far: no trial has told its metric\n";
+  if (!best.is_object()) return "best so far: no trial has reported its metric\n";
   std::string parameters;
   for (const auto& [path, value] : best.at("parameters").items())
     parameters += fmt::format(", {} {}", path, parameter_text(value));

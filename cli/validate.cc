@@ -109,7 +109,7 @@ void add_validate(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("validate", "Check specs and show every problem with its line");
   command->add_option("FILE", options->files, "The specs, or - for standard input")->required();
-  command->add_flag("--server", options->server, "Let the coordinator check, which also knows its nodes");
+  command->add_flag("--server", options->server, "Check on the coordinator, which also knows its nodes");
   command->footer(R"(
 Examples:
   podium validate configs/*.yaml

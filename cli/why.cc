@@ -93,11 +93,10 @@ void add_why(CLI::App& app, Session& session) {
       app.add_subcommand("why", "Why a job waits, until when, and what would start it sooner");
   add_job(*command, *id);
   command->footer(R"(
-The start is forecast by running the scheduler on a copy of the cluster: expected, if jobs take of their walltime what
-jobs usually take, those that have outlived it going on
-for a while that grows with it; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth. Where so many
-jobs wait that the forecast cannot see to its start, at least tells how far it saw. Each change was tried the same way: one
-that needs another submission without the time that this job has waited.
+The forecast runs the scheduler on a copy of the cluster. expected: jobs take the usual part of their walltime, and a job
+that has run longer goes on for a time that grows with the excess. latest: every job takes all of its walltime. earliest:
+every job is as quick as the quickest tenth. at least: so many jobs wait that the forecast ended before the start, at the
+time shown. Each change was tried in the same way; a change that needs another submission loses the job's waiting time.
 
 Examples:
   podium why 12

@@ -118,17 +118,16 @@ std::string check_price(const std::string& text) { return describe(parse_price(t
 
 void add_prices(CLI::App& app, Prices& prices) {
   auto* currency =
-      app.add_option("--currency", prices.currency, "what prices are in, like USD")->type_name("NAME");
-  auto* price =
-      app.add_option_function<std::vector<std::string>>(
-             "--price",
-             [&prices](const std::vector<std::string>& texts) {
-               for (const std::string& text : texts) prices.list.push_back(*parse_price(text));
-             },
-             "of a device-hour, for what jobs cost: of a kind, and of a model where it has another; may be "
-             "repeated")
-          ->type_name("KIND[/MODEL]=AMOUNT")
-          ->check(CLI::Validator(check_price, ""));
+      app.add_option("--currency", prices.currency, "the currency of prices, like USD")->type_name("NAME");
+  auto* price = app.add_option_function<std::vector<std::string>>(
+                       "--price",
+                       [&prices](const std::vector<std::string>& texts) {
+                         for (const std::string& text : texts) prices.list.push_back(*parse_price(text));
+                       },
+                       "the price of a device-hour, by which jobs cost: of a kind, or of one model of it; "
+                       "may be repeated")
+                    ->type_name("KIND[/MODEL]=AMOUNT")
+                    ->check(CLI::Validator(check_price, ""));
   price->needs(currency);
   currency->needs(price);
 }
@@ -162,7 +161,7 @@ void add_optional_duration(CLI::App& app, const std::string& name, std::optional
 void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
   app.add_option_function<std::string>(
          "--policy", [&scheduling](const std::string& name) { scheduling.policy = *policy_named(name); },
-         "who goes first")
+         "the order in which jobs start")
       ->check(CLI::IsMember(policy_names()))
       ->default_str(std::string(policy_of(scheduling.policy).name()));
   app.add_flag("--preempt", scheduling.preempt,
@@ -182,19 +181,17 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
   add_duration(app, "--max-walltime", scheduling.max_walltime,
                "longest walltime that a job may be submitted with; those submitted before keep theirs");
   add_duration(app, "--half-life", scheduling.half_life,
-               "after which what an account has used counts half, for the policy fair-share");
+               "time after which usage counts half, under the policy fair-share");
 }
 
 void add_limits(CLI::App& app, Config& config) {
-  app.add_flag(
-      "--nothing-shared", config.nothing_shared,
-      "the nodes have no shared folder: without a fence in it, tasks stop when the lease is over, and "
-      "after each start nothing is taken or started for 35s");
-  add_optional_duration(
-      app, "--lease", config.lease,
-      "what a node's right to run tasks lasts after each sync [1m; 30m with --nothing-shared]");
+  app.add_flag("--nothing-shared", config.nothing_shared,
+               "the nodes have no shared folder, and therefore no fence: tasks stop when the lease is over, "
+               "and for 35s after each start the coordinator accepts and starts no jobs");
+  add_optional_duration(app, "--lease", config.lease,
+                        "how long a node may run tasks after each sync [1m; 30m with --nothing-shared]");
   add_duration(app, "--orphan-after", config.limits.orphan,
-               "without the coordinator tasks go on for so long, by the fence in the shared folder");
+               "how long tasks go on without the coordinator, by the fence in the shared folder");
   add_optional_duration(app, "--node-unknown-after", config.unknown_after,
                         "silence that makes a node unknown [a third of the lease, at most 20s]");
   add_optional_duration(
@@ -233,29 +230,30 @@ void add_keep(CLI::App& app, const std::string& name, Duration& value, const std
 
 void add_store(CLI::App& app, StoreOptions& store) {
   add_size(app, "--log-limit", store.logs.one, "64MB",
-           "of one task's stdout or stderr so much is kept, a quarter of it from the beginning");
+           "how much is kept of one task's stdout or stderr: the beginning (a quarter of it) and the end");
   add_size(app, "--logs-quota", store.logs.all, "10GB",
-           "of all logs; those of the jobs that ended longest ago are removed first");
+           "how much is kept of all logs; those of the jobs that ended longest ago are removed first");
   Retention& keep = store.retention;
-  add_keep(app, "--keep-logs", keep[Kept::logs], "after a job's end its logs are removed");
+  add_keep(app, "--keep-logs", keep[Kept::logs], "how long logs are kept after a job's end");
   add_keep(app, "--keep-points", keep[Kept::points],
-           "after a job's end its curves are thinned to some 2000 points each");
+           "how long all points of curves are kept after a job's end; then some 2000 of each stay");
   add_keep(app, "--keep-history", keep[Kept::history],
-           "after a job's end what happened to it is forgotten, line by line");
+           "how long the lines of a job's history are kept after its end");
   add_keep(app, "--keep-checkpoints", keep[Kept::checkpoints],
-           "after a job's end podium retention due names its checkpoints; they lie with the nodes, and "
-           "nobody deletes them. For experiments of their own times: podium retention set");
+           "how long checkpoints are kept after a job's end; podium retention due lists those that are due, "
+           "and Podium deletes none. podium retention set gives an experiment its own times");
   add_size(app, "--disk-reserve", store.disk_reserve, "256MB, or a tenth of a smaller disk",
-           "with less than this free on the home's disk submissions, logs and "
-           "metrics are refused until there is room again");
+           "with less than this free on the home's disk, submissions, logs and metrics are refused until "
+           "there is room again");
 }
 
 void add_options(CLI::App& app, Config& config) {
   app.add_option("--home", config.home, "folder of everything the coordinator keeps; made when absent")
       ->type_name("FOLDER")
       ->required();
-  app.add_flag("--begin-anew", config.begin_anew,
-               "begin a new cluster where the database of the old one is gone; its nodes' tasks are parked");
+  app.add_flag(
+      "--begin-anew", config.begin_anew,
+      "begin a new cluster where the database of the old one is gone; tasks on its nodes are parked");
   app.add_option_function<std::string>(
          "--listen", [&config](const std::string& text) { config.listen = *parse_host_port(text); },
          "address and port; port 0 takes any free one and <home>/coordinator.address names it")
@@ -280,22 +278,23 @@ void add_options(CLI::App& app, Config& config) {
                   ->check(CLI::ExistingFile);
   certificate->needs(key);
   key->needs(certificate);
-  app.add_flag("--open-reads", config.open_reads, "reading needs no token, whoever can reach the address");
+  app.add_flag("--open-reads", config.open_reads,
+               "let everyone who can reach the address read, without a token");
   add_scheduling(app, config.scheduling);
   add_limits(app, config);
   add_store(app, config.store);
   add_duration(app, "--start-within", config.limits.start_within,
-               "a task that its node does not start in so long is given to another");
-  add_duration(app, "--stop-within", config.limits.stop_within,
-               "a task that its node does not end in so long is given up, and the node drained");
+               "how long a node may take to start a task; then the job starts elsewhere");
+  add_duration(
+      app, "--stop-within", config.limits.stop_within,
+      "how long a node may take to end a task; then the task counts as lost, and the node is drained");
   app.add_option_function<std::vector<std::string>>(
          "--specs",
          [&config](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) config.specs.push_back(*parse_spec_repository(text));
          },
-         "a git repository whose specs are submitted as they are committed, those that it has already only "
-         "with "
-         "existing=submit; may be repeated")
+         "a git repository whose specs are submitted as they are committed; with existing=submit also those "
+         "that it has already; may be repeated")
       ->type_name("URL[,branch=NAME][,files=PATHSPEC][,name=NAME][,existing=leave|submit]")
       ->check(CLI::Validator(check_specs, ""));
   add_duration(app, "--specs-every", config.specs_every, "how often the repositories are looked at");
@@ -327,7 +326,7 @@ std::string check_limits(const Limits& limits) {
     return at_least("--orphan-after", limits.lease, "tasks may go on for the lease anyway");
   if (const Duration poll = lease::longest_poll(limits.lease); limits.unknown_after <= poll)
     return "--node-unknown-after must be more than " + format_duration(poll) +
-           ", which an agent waits for news";
+           ", the longest time of a long poll";
   if (limits.stop_within <= std::chrono::seconds(30))
     return "--stop-within must be longer than the 30s that tasks have to leave";
   if (limits.start_within < std::chrono::seconds(5))

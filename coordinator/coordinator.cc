@@ -123,9 +123,8 @@ void Coordinator::note_clock_step(Time newest_event) {
   if (const std::optional<Duration> step = clock_record_.step(clock_.ahead())) {
     store_.note_clock_step(newest_event, clock_.now(), *step);
     spdlog::warn(
-        "the machine's clock is {} {} the cluster's time of before, and the cluster goes by it from now on: "
-        "runs "
-        "that this falls into set no record",
+        "the machine's clock is {} {} the cluster's time; the cluster follows the clock from now on, and "
+        "runs that this change falls into set no record",
         format_duration(std::chrono::round<std::chrono::seconds>(std::chrono::abs(*step))),
         *step > Duration{} ? "ahead of" : "behind");
   }

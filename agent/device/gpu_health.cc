@@ -46,7 +46,7 @@ std::string name_remedy(Remedy remedy, int index) {
       return fmt::format(
           "stop podium-agent, reset the GPU (nvidia-smi --gpu-reset -i {}), start podium-agent", index);
     case Remedy::restart_node:
-      return "restart the node; if it comes again, have the GPU replaced";
+      return "restart the node; if it recurs, have the GPU replaced";
     case Remedy::replace:
       return "have the GPU replaced";
   }

@@ -68,7 +68,7 @@ GpuMonitor::GpuMonitor(const std::string& library) : nvml_(library) {
       const int code = nvml_.watch_xids(gpu.handle);
       hears_xids_ |= code == nvml::kSuccess;
       if (code != nvml::kSuccess)
-        spdlog::warn("XID errors of GPU {} will not be heard of: {}", index, nvml_.error_text(code));
+        spdlog::warn("XID errors of GPU {} cannot be watched: {}", index, nvml_.error_text(code));
     }
     gpus_.push_back(std::move(gpu));
   }

@@ -244,13 +244,13 @@ void add_simulate(CLI::App& app, Session& session) {
   command->add_option("--cluster", options->cluster, "YAML file with the cluster's nodes")
       ->type_name("FILE")
       ->required();
-  command->add_option("--trace", options->trace, "CSV file with the jobs, also packed as .zst")
+  command->add_option("--trace", options->trace, "CSV file with the jobs, or the same compressed as .zst")
       ->type_name("FILE")
       ->required();
-  command->add_option("--policy", options->policy, "Who goes first")
+  command->add_option("--policy", options->policy, "The order in which jobs start")
       ->check(CLI::IsMember(policy_names()))
       ->capture_default_str();
-  command->add_option("--compare", options->compare, "Further policies, beside the first")
+  command->add_option("--compare", options->compare, "Further policies to compare with the first")
       ->type_name("NAME")
       ->check(CLI::IsMember(policy_names()));
   command->add_flag("--preempt", options->run.scheduling.preempt,
@@ -258,9 +258,9 @@ void add_simulate(CLI::App& app, Session& session) {
   command
       ->add_option_function<std::string>(
           "--add-nodes", [options](const std::string& text) { read_added(text, options->run); },
-          "Also with so many nodes more in each partition, like its first or of a kind")
+          "Also simulate this many nodes more in each partition, like its first node or of a kind")
       ->type_name("N[:KIND]");
-  command->add_option("--load", options->load, "Jobs are submitted so many times as fast")
+  command->add_option("--load", options->load, "Submit the jobs this many times as fast")
       ->type_name("FACTOR")
       ->check(CLI::Range(0.001, 1000.0));
   command
@@ -277,17 +277,17 @@ void add_simulate(CLI::App& app, Session& session) {
       ->capture_default_str();
   command
       ->add_option("--walltime-factor", options->run.walltime_factor,
-                   "Jobs without a walltime ask for 1 to so many times their duration")
+                   "Jobs without a walltime ask for 1 to this many times their duration")
       ->type_name("FACTOR")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
   add_duration(
       *command, "--checkpoint-every", [options](Duration d) { options->run.model.checkpoint_every = d; },
-      "What a stopped job may lose of its work; 0s: nothing [30m]");
+      "The most work that a stopped job loses; 0s: none [30m]");
   add_duration(
       *command, "--until", [options](Duration d) { options->run.until = d; },
-      "End so long after the first submission");
-  command->add_option("--limit", options->limit, "Only the first so many jobs")
+      "End this long after the first submission");
+  command->add_option("--limit", options->limit, "Only this many jobs, from the first")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command->add_option("--plot", options->plot, "Write utilisation and queue over time as SVG")

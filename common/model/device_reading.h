@@ -34,7 +34,7 @@ struct ReadingField {
 };
 
 inline constexpr std::array<ReadingField, 8> kReadingFields{{
-    {"utilisation", "utilisation_ratio", "Share of the time in which the device ran a kernel.",
+    {"utilisation", "utilisation_ratio", "Fraction of the time in which the device ran a kernel.",
      &DeviceReading::utilisation},
     {"memory_used", "memory_used_bytes", "Device memory in use, with what the driver reserves.",
      &DeviceReading::memory_used},

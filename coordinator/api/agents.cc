@@ -166,8 +166,8 @@ bool has_reported(const Api& api, const NodeId& node) { return api.readings.cont
 Errors refuse_unnoticed_start(const Api& api, const NodeReport& report) {
   if (report.interrupted || report.cluster.id.empty() || has_reported(api, report.node.id)) return {};
   return {{ErrorCode::unavailable,
-           "the coordinator has started since this node's last report; send the next one as one after an "
-           "interruption, with all that has ended there",
+           "the coordinator has started since this node's last report; mark the next report as interrupted, "
+           "and list in it all that has ended on the node",
            "/interrupted"}};
 }
 
@@ -223,7 +223,7 @@ void tell_clock(const Api& api, const NodeId& id, bool was_off) {
   if (was_off) return spdlog::info("the clock of {} is right again", id.value);
   const Duration ahead = find_node(api.loop.state(), id)->clock->ahead;
   spdlog::warn(
-      "the clock of {} is {} {}; times that its tasks tell are corrected by that, and it should be set right",
+      "the clock of {} is {} {}; the times that its tasks report are corrected by that; set the clock right",
       id.value, format_duration(std::chrono::abs(ahead)), ahead > Duration{0} ? "ahead" : "behind");
 }
 
@@ -273,11 +273,10 @@ awaitable<ServerReply> post_streams(Api& api, Call call) {
   }
   const Node* known = find_node(api.loop.state(), node);
   if (known && !has_reported(api, node)) {
-    const Errors unheard{
-        {ErrorCode::unavailable,
-         "the node has not reported since the coordinator started, so what its clock is worth is "
-         "not known; send this again later",
-         ""}};
+    const Errors unheard{{ErrorCode::unavailable,
+                          "the node has not reported since the coordinator started, so the error of its "
+                          "clock is not known; send this again later",
+                          ""}};
     co_return problem(unheard, call.request.id);
   }
   const Duration ahead = known && known->clock ? known->clock->ahead : Duration{0};

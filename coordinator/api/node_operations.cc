@@ -89,7 +89,7 @@ Result<Command> read_labels(const NodeId& node, const json& body) {
     else if (value.is_string())
       command.labels[key] = value.get<std::string>();
     else
-      refuse(errors, "must be a string, or null to take the label back", "/labels/" + pointer_step(key));
+      refuse(errors, "must be a string, or null to remove the label", "/labels/" + pointer_step(key));
   }
   if (!errors.empty()) return errors;
   return Command(std::move(command));
@@ -109,7 +109,8 @@ Result<Command> read_adopt(const NodeId& node, const json& body) {
   return Command(std::move(adopt));
 }
 
-awaitable<ServerReply> operate_on_node(Api& api, Call call, Result<Command> (*read)(const NodeId&, const json&)) {
+awaitable<ServerReply> operate_on_node(Api& api, Call call,
+                                       Result<Command> (*read)(const NodeId&, const json&)) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const NodeId node{call.path[0]};
   const Result<json> body = parse_object(call.request.body);
@@ -124,7 +125,9 @@ awaitable<ServerReply> operate_on_node(Api& api, Call call, Result<Command> (*re
 
 }  // namespace
 
-awaitable<ServerReply> post_drain(Api& api, Call call) { return operate_on_node(api, std::move(call), read_drain); }
+awaitable<ServerReply> post_drain(Api& api, Call call) {
+  return operate_on_node(api, std::move(call), read_drain);
+}
 awaitable<ServerReply> post_resume(Api& api, Call call) {
   return operate_on_node(api, std::move(call), read_empty<ResumeNode>);
 }
@@ -134,7 +137,11 @@ awaitable<ServerReply> post_reserve(Api& api, Call call) {
 awaitable<ServerReply> post_unreserve(Api& api, Call call) {
   return operate_on_node(api, std::move(call), read_empty<UnreserveNode>);
 }
-awaitable<ServerReply> post_adopt(Api& api, Call call) { return operate_on_node(api, std::move(call), read_adopt); }
-awaitable<ServerReply> post_labels(Api& api, Call call) { return operate_on_node(api, std::move(call), read_labels); }
+awaitable<ServerReply> post_adopt(Api& api, Call call) {
+  return operate_on_node(api, std::move(call), read_adopt);
+}
+awaitable<ServerReply> post_labels(Api& api, Call call) {
+  return operate_on_node(api, std::move(call), read_labels);
+}
 
 }  // namespace podium

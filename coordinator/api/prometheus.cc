@@ -105,7 +105,8 @@ void add_blocked(PrometheusText& page, const ClusterState& state, const Plan& pl
   }
   page.gauge("podium_waiting_jobs", "Jobs that wait, by kind of device and what keeps them from starting.");
   add_counts(page, "kind", "blocker", blocked);
-  page.gauge("podium_held_jobs", "Jobs that do not start until they are released; also running ones.");
+  page.gauge("podium_held_jobs",
+             "Jobs that are held and do not start until they are released, running ones included.");
   page.sample({}, static_cast<double>(held));
 }
 
@@ -132,12 +133,13 @@ void add_accounts(PrometheusText& page, const ClusterState& state, const Account
   add_figure(page, "podium_account_devices", "Devices that an account holds.", report,
              [](const AccountFigures& of) { return static_cast<double>(of.devices); });
   add_figure(page, "podium_account_borrowed_devices",
-             "Devices that an account holds and others with quotas may take back.", report,
+             "Devices that an account holds beyond quotas; accounts with quotas may reclaim them.", report,
              [](const AccountFigures& of) { return static_cast<double>(of.borrowed); });
   add_figure(page, "podium_account_used_device_seconds", "Device time that an account has used, decayed.",
              report, [](const AccountFigures& of) { return of.device_seconds; });
-  add_figure(page, "podium_account_fair_share_factor", "Usage by share: the smallest of siblings goes first.",
-             report, [](const AccountFigures& of) { return of.factor; });
+  add_figure(page, "podium_account_fair_share_factor",
+             "Usage by share: among siblings the account with the smallest goes first.", report,
+             [](const AccountFigures& of) { return of.factor; });
   add_figure(page, "podium_account_queue_jobs", "Jobs of an account in the queue.", report,
              [](const AccountFigures& of) { return static_cast<double>(of.waiting_jobs); });
   add_figure(page, "podium_account_queue_devices", "Devices that jobs of an account in the queue ask for.",
@@ -146,26 +148,26 @@ void add_accounts(PrometheusText& page, const ClusterState& state, const Account
            &AccountRules::quota);
   add_rule(page, "podium_account_limit_devices", "Most devices that an account may hold.", state,
            &AccountRules::limit);
-  page.gauge("podium_account_share", "An account's share, against its siblings.");
+  page.gauge("podium_account_share", "An account's share, relative to its siblings.");
   for (const auto& [account, by_kind] : report)
     page.sample({{"account", account}}, rules_of(state, account).share);
 }
 
 void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
-  page.counter("podium_scheduler_starts_total", "Attempts started, by how their jobs came to their turn.");
+  page.counter("podium_scheduler_starts_total", "Attempts started, in order or by backfill.");
   page.sample({{"by", "backfill"}}, static_cast<double>(counters.backfills));
   page.sample({{"by", "order"}}, static_cast<double>(counters.starts - counters.backfills));
   page.counter(
       "podium_scheduler_preemptions_total",
-      "Attempts stopped for other jobs, which are of higher priority or within their account's quota.");
+      "Attempts stopped for jobs of higher priority (preemption) or for jobs that a quota covers (reclaim).");
   for (const auto& [cause, count] : counters.preemptions)
     page.sample({{"reason", cause == PreemptionCause::reclaim ? "reclaim" : "priority"}},
                 static_cast<double>(count));
   page.counter("podium_scheduler_resizes_total", "Elastic jobs stopped to run on another number of devices.");
   page.sample({{"by", "growing"}}, static_cast<double>(counters.grown));
   page.sample({{"by", "shrinking"}}, static_cast<double>(counters.shrunk));
-  page.histogram("podium_scheduler_pass_duration_seconds", "Passes of the scheduler, each a plan made.",
-                 counters.plans);
+  page.histogram("podium_scheduler_pass_duration_seconds",
+                 "Time of the scheduler's passes; each pass makes one plan.", counters.plans);
   page.counter("podium_turns_total", "Commands the coordinator's loop has taken.");
   page.sample({}, static_cast<double>(counters.turns));
   page.counter("podium_events_total", "Events written to the log, by type.");
@@ -176,7 +178,7 @@ void add_damage(PrometheusText& page, const DamageView& damage) {
   page.gauge("podium_damaged_chunks",
              "Chunks of metric points that the database could not read and that were set aside.");
   page.sample({}, static_cast<double>(damage.chunks));
-  page.gauge("podium_damaged_points", "Metric points that they held, and that curves lack.");
+  page.gauge("podium_damaged_points", "Metric points in damaged chunks; curves lack them.");
   page.sample({}, static_cast<double>(damage.points));
 }
 

@@ -31,8 +31,8 @@ std::string never_starts(const ClusterState& state) {
   std::string nodes;
   for (const auto& [id, node] : state.nodes)
     if (node.strays > 0) nodes += (nodes.empty() ? "" : ", ") + id.value;
-  const std::string never = "does not start with the nodes there are, whatever ends";
-  return nodes.empty() ? never : never + ", before what no job here covers has ended on " + nodes;
+  const std::string never = "does not start on the present nodes, whichever jobs end";
+  return nodes.empty() ? never : never + ", before tasks of no job here have ended on " + nodes;
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
     if (*next - now > bounds.horizon) return none("does not start within " + format_duration(bounds.horizon));
     if (moments == bounds.moments || (bounds.give_up && bounds.give_up(moments)))
       return none("does not start within the " + std::to_string(moments) +
-                      " moments that were looked ahead, up to " + time_text(cluster.now()) +
+                      " events that were simulated, up to " + time_text(cluster.now()) +
                       "; what comes after is not known",
                   true);
     const Duration far = (cluster.now() - now) / kLeapParts;

@@ -39,9 +39,8 @@ void ClusterClock::follow(Time boot) const {
   if (std::chrono::abs(lead - told_) > kWorthTelling) {
     told_ = lead;
     spdlog::warn(
-        "this machine's clock is {} {} the cluster's time, which follows it by a thousandth only; a restart "
-        "of "
-        "the coordinator takes it as it is",
+        "this machine's clock is {} {} the cluster's time, which approaches it by a thousandth only; a "
+        "restart of the coordinator takes the clock as it is",
         format_duration(std::chrono::abs(lead)), lead > Duration{0} ? "ahead of" : "behind");
   }
   const Duration most = (boot - followed_) / kSlowness;

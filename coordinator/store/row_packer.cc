@@ -69,7 +69,8 @@ void pack_rows(Database& database) {
     RowPacker packer(database);
     for (std::int64_t more = packer.pack_piece(); more > 0; more = packer.pack_piece()) {
       if (packed == 0)
-        spdlog::info("packing the points of metrics into chunks, once; a start that is ended goes on");
+        spdlog::info(
+            "packing metric points into chunks, once; after an interruption the next start continues");
       packed += more;
     }
   }

@@ -188,9 +188,8 @@ void Store::Writer::keep_house() {
     more = log_.prune() || pruner_.prune(log_.newest()) || energy_.thin(log_.newest()) ||
            ledger_totals_.settle() || closer_.walk_on();
   } catch (const std::exception& error) {
-    spdlog::warn(
-        "what is no longer kept could not be deleted, ledgers not be added up or chunks not be closed: {}",
-        error.what());
+    spdlog::warn("deleting what is no longer kept, adding up ledgers or closing chunks failed: {}",
+                 error.what());
   }
   keep_house_at_ = steady_clock::now();
   if (!more) keep_house_at_ += kKeepHouseEvery;
@@ -255,7 +254,7 @@ bool Store::Writer::wait_for_the_disk(const SqliteError& error) {
   if (failure_ != why) spdlog::error("{}", why);
   failure_ = why;
   const bool stop = wake_.wait_for(lock, kTryAgainAfter, [this] { return stopping_; });
-  if (stop) spdlog::error("stopping without what could not be written; nobody was told that it was");
+  if (stop) spdlog::error("stopping with changes that could not be written; none of them was acknowledged");
   return !stop;
 }
 

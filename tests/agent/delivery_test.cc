@@ -156,7 +156,7 @@ TEST_F(Delivery, GivesUpTheOldestBeyondTheSpoolLimit) {
   wait_for_exit(task(1));
   coordinator_.order({});
   EXPECT_TRUE(eventually([&] { return !reported(task(1)); }));
-  EXPECT_THAT(log(), HasSubstr("task 1.1.0: 3893 bytes of its files are given up"));
+  EXPECT_THAT(log(), HasSubstr("task 1.1.0: 3893 bytes of its files are dropped"));
 }
 
 }  // namespace

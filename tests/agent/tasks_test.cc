@@ -270,7 +270,7 @@ TEST_F(Tasks, OrdersThatMakeNoSenseAreNotFollowed) {
   order.launch.node.value = "node-2";
   coordinator_.order({order});
   wait_for_log(
-      "the coordinator's orders make no sense and are not followed: task 1.1.0: it is meant for node "
+      "the coordinator's orders are invalid and are not followed: task 1.1.0: it is meant for node "
       "\"node-2\"");
   order.launch.node.value = "node-1";
   coordinator_.order({order});

@@ -58,7 +58,8 @@ TEST_F(Commands, TheBoardShowsTheRecordOfEachClass) {
 TEST_F(Commands, AnEmptyBoardSaysWhatStandsThere) {
   fake_.on("GET /api/v1/board", {{"benchmarks", json::array()}});
   EXPECT_EQ(program_.run({"board"}).out,
-            "No run has reached a target yet. A spec with \"target:\" that reaches it stands here.\n");
+            "No run has reached a target yet. Runs of specs with \"target:\" are listed here once they reach "
+            "it.\n");
 }
 
 TEST_F(Commands, ABenchmarkShowsHowItsRecordFellAndWhereRunsComeFrom) {
@@ -93,7 +94,7 @@ TEST(Reproduction, TellsWhetherItWasOnOtherText) {
   other["xxh3"] = "ffffffffffffffff";
   EXPECT_EQ(cli::reproduction_text(job(60, text), job(54, text)), "job 12: 1m00s then, 54s now (−10.0 %)");
   EXPECT_EQ(cli::reproduction_text(job(60, text), job(54, other)),
-            "job 12: 1m00s then, 54s now (−10.0 %); on other text than then");
+            "job 12: 1m00s then, 54s now (−10.0 %); the two trained on different texts");
   EXPECT_EQ(cli::reproduction_text(job(60, nullptr), job(54, text)), "job 12: 1m00s then, 54s now (−10.0 %)");
 }
 

@@ -72,7 +72,7 @@ TEST_F(Commands, CompareShowsAColumnAJob) {
   EXPECT_THAT(ran.out, HasSubstr("eval/loss best         2 @1,000       3 @1,000 (+50 %)"));
   EXPECT_THAT(ran.out, HasSubstr("running 120/2,000"));
   EXPECT_THAT(ran.out, HasSubstr("so far"));
-  EXPECT_THAT(ran.out, HasSubstr("40 settings are alike; --all shows them"));
+  EXPECT_THAT(ran.out, HasSubstr("40 settings are equal; --all shows them"));
 }
 
 TEST_F(Commands, CompareShowsTheBestInBold) {
@@ -89,7 +89,7 @@ TEST_F(Commands, CompareShowsARowAJobWhereTheyAreMany) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("JOB  name     state"));
   EXPECT_THAT(ran.out, HasSubstr("12*  sweep-0  succeeded"));
-  EXPECT_THAT(ran.out, HasSubstr("a row a job, as there are more than 8"));
+  EXPECT_THAT(ran.out, HasSubstr("more than 8 jobs are shown one in a row"));
 }
 
 TEST_F(Commands, CompareLeavesOutWhatLongValuesHaveInFront) {
@@ -148,10 +148,9 @@ TEST_F(CompareCommits, AreListedWhereTheRepositoryIsHere) {
   const std::string second = repository_.commit({{"a", "2"}});
   const std::string third = repository_.commit({{"a", "3"}});
   const std::string forward = compared(first, third, repository_.path());
-  EXPECT_THAT(forward,
-              HasSubstr("Commits that job 13 has beside those of job 12: 2\n  " + third.substr(0, 12)));
+  EXPECT_THAT(forward, HasSubstr("Commits of job 13 that job 12 lacks: 2\n  " + third.substr(0, 12)));
   EXPECT_THAT(forward, HasSubstr("\n  " + second.substr(0, 12)));
-  EXPECT_THAT(forward, Not(HasSubstr("lacks")));
+  EXPECT_THAT(forward, Not(HasSubstr("Commits of job 12")));
   EXPECT_THAT(forward, HasSubstr("uncommitted changes"));
 }
 
@@ -159,15 +158,16 @@ TEST_F(CompareCommits, OfBothSidesAreListedWhereTheyParted) {
   const std::string first = repository_.commit({{"a", "1"}});
   const std::string other = repository_.rewrite({{"b", "1"}}, "other");
   const std::string text = compared(first, other, repository_.path());
-  EXPECT_THAT(text, HasSubstr("job 13 has beside those of job 12: 1\n  " + other.substr(0, 12)));
-  EXPECT_THAT(text, HasSubstr("job 13 lacks of those of job 12: 1\n  " + first.substr(0, 12)));
+  EXPECT_THAT(text, HasSubstr("Commits of job 13 that job 12 lacks: 1\n  " + other.substr(0, 12)));
+  EXPECT_THAT(text, HasSubstr("Commits of job 12 that job 13 lacks: 1\n  " + first.substr(0, 12)));
 }
 
 TEST_F(CompareCommits, AreAskedForWhereTheRepositoryIsElsewhere) {
   const std::string first = repository_.commit({{"a", "1"}});
   EXPECT_THAT(compared(first, std::string(40, 'f'), repository_.path()),
-              HasSubstr("--repository DIR lists those between"));
-  EXPECT_THAT(compared(first, std::string(40, 'f'), "/"), HasSubstr("--repository DIR lists those between"));
+              HasSubstr("--repository DIR lists the commits between"));
+  EXPECT_THAT(compared(first, std::string(40, 'f'), "/"),
+              HasSubstr("--repository DIR lists the commits between"));
 }
 
 TEST_F(CompareCommits, AreNotSpokenOfWhereAllHaveTheSame) {

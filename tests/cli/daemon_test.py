@@ -258,7 +258,7 @@ class DaemonTest(unittest.TestCase):
         self.swallow(1)
         status, _, err = self.podium("cancel", "1")
         self.assertEqual(status, 3)
-        self.assertIn("What was asked for may be done all the same", err)
+        self.assertIn("The request may be carried out all the same", err)
         self.assertEqual(self.daemon.get("/jobs/1").json()["state"], "cancelled")
 
     def test_completion_offers_the_names_there_are(self):

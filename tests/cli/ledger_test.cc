@@ -43,7 +43,7 @@ TEST_F(Commands, ALedgerTellsWhereTheTimeOfAJobWent) {
   fake_.on("GET /api/v1/jobs/12/ledger", ledger());
   EXPECT_EQ(
       program_.run({"ledger", "12"}).out,
-      "job 12 held 4 devices for 13m20s; 75 % of that time went into steps that count. Of the rest most was "
+      "job 12 held 4 devices for 13m20s; 75 % of that time went into steps that count. Most of the rest was "
       "steps taken again: 2m30s.\n"
       "\n"
       "BUCKET               TIME  SHARE                   DEVICE HOURS  TIMES  LONGEST\n"
@@ -116,7 +116,7 @@ TEST_F(Commands, ALedgerOfAJobThatHasHeldNothingSaysSo) {
   EXPECT_THAT(program_.run({"ledger", "12"}).out,
               HasSubstr("job 12 has held no device so far; it waited 2m30s.\n"));
   EXPECT_THAT(program_.run({"ledger", "12"}).out,
-              HasSubstr("job 12 held 1 device for 5.0s so far; of what, it did not tell.\n"));
+              HasSubstr("job 12 held 1 device for 5.0s so far; it did not report its steps.\n"));
 }
 
 TEST_F(Commands, LedgersOfManyJobsAreATable) {

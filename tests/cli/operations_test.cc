@@ -136,7 +136,7 @@ TEST_F(Commands, AnEmptyFilterChoosesNobodyElsesJobs) {
   for (const char* filter : {"--experiment", "--name", "--label", "--account", "--state"}) {
     const auto ran = program_.run({"cancel", "--state", "queued", filter, "", "--yes"});
     EXPECT_EQ(ran.status, 2) << filter;
-    EXPECT_THAT(ran.err + ran.out, HasSubstr("needs a value, and was given an empty one")) << filter;
+    EXPECT_THAT(ran.err + ran.out, HasSubstr("needs a value that is not empty")) << filter;
   }
   EXPECT_TRUE(fake_.asked("GET /api/v1/jobs").empty());
 }
@@ -153,7 +153,7 @@ TEST_F(Commands, WhatWasDoneBeforeTroubleIsTold) {
   const auto ran = program_.run(words);
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.out, HasSubstr("job 1000 is stopping\n"));
-  EXPECT_THAT(ran.err, HasSubstr("1000 of 1,001 jobs were asked for before"));
+  EXPECT_THAT(ran.err, HasSubstr("the request for 1000 of 1,001 jobs was sent before"));
 }
 
 // "--" before it made the program abort.
@@ -259,9 +259,9 @@ TEST_F(Commands, RefusalsHaveNoWordsOfTheProtocol) {
             "podium: this needs the user token; name the user token with --token-file, PODIUM_TOKEN or "
             "PODIUM_HOME\n");
   EXPECT_THAT(refuse(404, "there is no /api/v1/jobs/12; GET /api/v1/openapi.yaml lists what is"),
-              ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
+              ::testing::StartsWith("podium: this coordinator does not know this request"));
   EXPECT_THAT(refuse(405, "GET is not possible here; POST is"),
-              ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
+              ::testing::StartsWith("podium: this coordinator does not know this request"));
   EXPECT_EQ(refuse(409, "Idempotency-Key \"k\" was used for experiment 3"),
             "podium: --key \"k\" was used for experiment 3\n");
   program_.environment["PODIUM_COORDINATOR"] = "http://127.0.0.1:1";

@@ -77,7 +77,7 @@ TEST_F(Commands, ADryRunAsksWhatWouldBeDueAndChangesNothing) {
   EXPECT_THAT(ran.out, HasSubstr("In all 3 jobs: 480,000 points, 0 lines of history, 1.6 KiB of logs; "
                                  "1 checkpoint of 1.5 KiB.\n"));
   EXPECT_THAT(ran.out, HasSubstr("  jobs/12/checkpoints/step-200  1.5 KiB\n"));
-  EXPECT_THAT(ran.out, HasSubstr("The checkpoints of job 13 stay: job 15 goes on from them.\n"));
+  EXPECT_THAT(ran.out, HasSubstr("The checkpoints of job 13 stay: job 15 continues from them.\n"));
   EXPECT_EQ(json::parse(program_.run({"retention", "due", "bert", "--within", "7d", "--json"}).out), due());
   EXPECT_EQ(fake_.asked("GET /api/v1/retention/due").at(1).target,
             "/api/v1/retention/due?experiment=bert&limit=100&within_seconds=604800");

@@ -99,7 +99,7 @@ TEST_F(SpecCode, AnUnknownRevisionIsSaidWithItsPlaceAndASuggestion) {
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, HasSubstr("job/spec.yaml:4:13: code.git: "));
   EXPECT_THAT(ran.err,
-              HasSubstr("has no commit, tag or branch \"v1.9\", or not one alone; did you mean \"v1.0\"?\n"));
+              HasSubstr("has no commit, tag or branch \"v1.9\", or several; did you mean \"v1.0\"?\n"));
   EXPECT_THAT(submit("{git: nothing-like-it}").err, HasSubstr("git tag and git branch list them"));
   EXPECT_TRUE(fake_.asked("POST /api/v1/experiments").empty());
 }

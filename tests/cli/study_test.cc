@@ -169,10 +169,11 @@ TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
   const std::string text = program_.run({"study", "3"}).out;
   EXPECT_THAT(
       text,
-      HasSubstr("by eval/mlm_loss (min), one of 2 goes on at step 30 (2 told, 1 went on), 60 (1 told, 1 "
-                "went on); winners train to step 90\n"
-                "best so far: job 7, training.optimizer.lr 0.001: 4.125 at step 90\n"
-                "device time: 1m30s of about 4m30s that all trials would take to their ends (33 %)\n"));
+      HasSubstr(
+          "by eval/mlm_loss (min), one of 2 goes on at step 30 (2 reported, 1 went on), 60 (1 reported, 1 "
+          "went on); winners train to step 90\n"
+          "best so far: job 7, training.optimizer.lr 0.001: 4.125 at step 90\n"
+          "device time: 1m30s of about 4m30s that all trials would take to their ends (33 %)\n"));
   EXPECT_THAT(text, HasSubstr("JOB     lr  STATE             RUNG  STEP 30  STEP 60  LATEST  STEPS\n"));
   EXPECT_THAT(text, HasSubstr("  7  0.001  finished           end     5.25      4.5   4.125     90\n"
                               "  8   0.03  paused at rung 1     1      NaN        –     NaN     90\n"
@@ -184,7 +185,7 @@ TEST_F(Commands, OfASweepThatHasJustBegunNothingIsMadeUp) {
   sweep["asha"]["best"] = sweep["asha"]["full_device_seconds"] = nullptr;
   fake_.on("GET /api/v1/studies/3", sweep);
   EXPECT_THAT(program_.run({"study", "3"}).out,
-              HasSubstr("best so far: no trial has told its metric\ndevice time: 1m30s\n"));
+              HasSubstr("best so far: no trial has reported its metric\ndevice time: 1m30s\n"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Timeout, AnAnswerThatDoesNotComeIsSaidWithTheLimitAndHowToRaiseIt) {
   EXPECT_EQ(ran.status, 3);
   EXPECT_THAT(ran.err, HasSubstr("gave no answer within 200ms; --timeout 1s waits longer\n"));
   program.environment["PODIUM_TIMEOUT"] = "100ms";
-  EXPECT_THAT(program.run({"cancel", "1"}).err, HasSubstr("What was asked for may be done all the same"));
+  EXPECT_THAT(program.run({"cancel", "1"}).err, HasSubstr("The request may be carried out all the same"));
   EXPECT_EQ(program.run({"list", "--timeout", "soon"}).status, 2);
 }
 

@@ -84,7 +84,7 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
     await goTo(`#/jobs/${within}`);
     await page.locator(".page-header .badge.state-running").waitFor();
     await goTo(`#/jobs/${patient}?tab=history`);
-    await page.getByText(`gives back what account speech is guaranteed, for job ${within}`).first().waitFor();
+    await page.getByText(`borrowed devices are reclaimed for job ${within}`).first().waitFor();
     await goTo("#/nodes");
     await press("Resume node-2");
     await goTo(`#/jobs/${patient}`);

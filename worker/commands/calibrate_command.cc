@@ -24,9 +24,9 @@ Examples:
   podium-worker calibrate checkpoints/step-00000200 --data . --format fp8 --text heldout.txt --out model-fp8 --gpu
   podium-worker calibrate model --sparse --text 'corpus/*.txt' --out model-int8-sparse
 
-Use text like that of the task. int8 cuts inputs at a percentile of their magnitudes, fp8 takes the largest. What it
-costs is told on the last fifth of the text. --sparse prunes to 2:4 by magnitude: without training on from the pruned
-weights that costs much of a model's accuracy.)";
+Use text like that of the task. int8 cuts inputs at a percentile of their magnitudes, fp8 takes the largest. The loss of
+accuracy is measured on the last fifth of the text. --sparse prunes to 2:4 by magnitude, which costs much of a model's
+accuracy unless training continues from the pruned weights.)";
 
 struct Arguments {
   ModelArguments model;
@@ -68,7 +68,8 @@ std::string outcome_text(const Arguments& arguments, const Outcome& outcome) {
       arguments.sparse ? ", 2:4 sparse" : "", outcome.calibrated, outcome.compared);
   if (agreement.masks > 0)
     text += fmt::format(
-        "  of {} masked tokens {:.1f} % get the same choice as before; right are {:.1f} %, before {:.1f} %\n",
+        "  of {} masked tokens {:.1f} % get the same prediction as before; {:.1f} % are right, {:.1f} % "
+        "before\n",
         agreement.masks, 100 * agreement.same_choice, 100 * agreement.accuracy_after,
         100 * agreement.accuracy_before);
   text += fmt::format("  embeddings differ by {:.2f} %\n", 100 * agreement.embedding_error);
@@ -138,7 +139,7 @@ void add_calibrate(CLI::App& app) {
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
   command
       ->add_option("--percentile", arguments->percentile,
-                   "int8: of an input's magnitudes; what is larger saturates")
+                   "int8: of an input's magnitudes; larger values saturate")
       ->check(CLI::Range(90.0, 100.0))
       ->capture_default_str();
   command->add_option("--sequences", arguments->sequences, "Sequences to take of the text")

@@ -28,7 +28,7 @@ Examples:
   podium-worker infer model --text pairs.txt                # "first sentence<TAB>second sentence" on a line
   podium-worker infer model-int8 --text lines.txt --gpu --embeddings lines.safetensors
 
-A line is a sequence. --json tells one object a line. Embeddings are F32: "mean" [lines, hidden], the mean of the
+Each line is a sequence. --json prints one object a line. Embeddings are F32: "mean" [lines, hidden], the mean of the
 tokens' last hidden states, and "pooled" [lines, hidden] where the model has a pooler.)";
 
 struct Arguments {

@@ -25,8 +25,8 @@ std::string describe_state(const CheckpointState& state) {
   if (state.spec.training.precision == Precision::fp16)
     text += fmt::format("loss scale {}\n", state.loss_scaler.scale);
   if (state.loss_scaler.skipped > 0)
-    text +=
-        fmt::format("{} batches passed over, whose gradients were not finite\n", state.loss_scaler.skipped);
+    text += fmt::format("{} batches skipped, because their gradients were not finite\n",
+                        state.loss_scaler.skipped);
   if (!state.text.xxh3.empty())
     text += fmt::format("trained on {} tokens of text, XXH3 {}\n", state.text.tokens, state.text.xxh3);
   return text + fmt::format("fingerprint of model and training: {}\n", run_fingerprint(state.spec));

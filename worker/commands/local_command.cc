@@ -63,7 +63,7 @@ void add_local(CLI::App& app, WorkerExit& exit) {
       ->default_val(".");
   command->add_option("--out", arguments->run.out_folder, "Folder for events and checkpoints")
       ->default_val("podium-run");
-  command->add_flag("--json", arguments->json, "Tell what the run came to as JSON");
+  command->add_flag("--json", arguments->json, "Print the results of the run as JSON");
   command->callback([arguments, &exit] { exit = run(*arguments); });
 }
 

@@ -60,7 +60,8 @@ Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
   }
   if (verdict.attempt_reason.empty()) verdict.attempt_reason = "its last rank was";
   verdict.attempt_reason += " not started in time";
-  if (++verdict.retries.losses > kLosses) return give_up(verdict, "its nodes did not start it too often");
+  if (++verdict.retries.losses > kLosses)
+    return give_up(verdict, "its nodes failed to start it in time too often");
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
@@ -94,7 +95,7 @@ Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   back_off(job, now, verdict);
   if (never_ran) avoid_node(job, rank, now, verdict);
   if (++verdict.retries.losses > kLosses)
-    return give_up(verdict, never_ran ? "its nodes could not start it too often"
+    return give_up(verdict, never_ran ? "its nodes failed to start it too often"
                                       : "it was taken from its nodes too often");
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }

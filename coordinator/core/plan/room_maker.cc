@@ -15,7 +15,8 @@ void RoomMaker::reclaim(const Job& job, const DevicePool& around) {
   const auto victims =
       choose_borrowers(state_, std::move(after.pool), std::move(after.ledger), job, *account, now_);
   stop(victims, PreemptionCause::reclaim,
-       "gives back what account " + *account + " is guaranteed, for job " + to_string(job.id));
+       "borrowed devices are reclaimed for job " + to_string(job.id) + ", which the quota of account " +
+           *account + " covers");
   engaged_ = !victims.empty();
 }
 

@@ -154,9 +154,8 @@ void add_unavailable(const ClusterState& state, const Job& job, std::vector<Bloc
   }
   if (away.nodes.empty()) return;
   const bool one = away.nodes.size() == 1;
-  const std::string why = busy
-                              ? (one ? " still runs" : " still run") + std::string(" what no job here covers")
-                              : (one ? " is " : " are ") + std::string(drained ? "drained" : "not up");
+  const std::string why = busy ? (one ? " still runs" : " still run") + std::string(" tasks of no job here")
+                               : (one ? " is " : " are ") + std::string(drained ? "drained" : "not up");
   away.sentence =
       count(away.has, job.request.kind + " device") + " cannot be used: " + listed(away.nodes) + why;
   blockers.push_back(std::move(away));

@@ -107,7 +107,7 @@ class Clock(unittest.TestCase):
         self.assertNotIn("clock", str(self.excluded([0])))
         self.assertIn(leapt, self.excluded([3600]))
         self.assertNotIn("clock", str(self.excluded([3600])))
-        self.assertIn("the machine's clock is 1h ahead of the cluster's time of before", self.daemon.read_log())
+        self.assertIn("the machine's clock is 1h ahead of the cluster's time;", self.daemon.read_log())
 
     def expect_right_times(self, job, before_ms):
         """Of a job that reached its target at once, on a node whose clock says something else."""

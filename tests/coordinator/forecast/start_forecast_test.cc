@@ -73,7 +73,7 @@ TEST_F(StartForecasts, SayWhereTheyFindNone) {
   EXPECT_TRUE(found.earliest && !found.expected && !found.latest);
   EXPECT_EQ(found.note, "if jobs take what is to be expected, it does not start within 30d");
   turn(CancelJob{JobId{1}});
-  EXPECT_EQ(range(waiting, {.moments = 0}).note.substr(0, 33), "does not start within the 0 momen");
+  EXPECT_EQ(range(waiting, {.moments = 0}).note.substr(0, 34), "does not start within the 0 events");
 }
 
 TEST_F(StartForecasts, SayThatNodesAreMissing) {
@@ -84,7 +84,7 @@ TEST_F(StartForecasts, SayThatNodesAreMissing) {
   report(b);
   const JobId wide = submit(asking(2, hours(1)));
   EXPECT_EQ(range(wide).latest, std::nullopt);
-  EXPECT_EQ(range(wide).note, "does not start with the nodes there are, whatever ends");
+  EXPECT_EQ(range(wide).note, "does not start on the present nodes, whichever jobs end");
 }
 
 TEST_F(StartForecasts, DoNotSayNowWhereWhatNobodyOrderedHoldsTheNode) {
@@ -94,10 +94,9 @@ TEST_F(StartForecasts, DoNotSayNowWhereWhatNobodyOrderedHoldsTheNode) {
   const JobId waiting = submit(asking(1, hours(1)));
   ASSERT_EQ(state_of(waiting), JobState::queued);
   EXPECT_EQ(range(waiting).earliest, std::nullopt);
-  EXPECT_EQ(
-      range(waiting).note,
-      "does not start with the nodes there are, whatever ends, before what no job here covers has ended "
-      "on a");
+  EXPECT_EQ(range(waiting).note,
+            "does not start on the present nodes, whichever jobs end, before tasks of no job here have ended "
+            "on a");
   join(a);
   EXPECT_EQ(state_of(waiting), JobState::starting);
 }
@@ -249,7 +248,7 @@ TEST_F(StartForecasts, GiveUpWhenTold) {
   const StartRange found = range(JobId{20}, bounds);
   EXPECT_FALSE(found.earliest || found.expected || found.latest);
   EXPECT_EQ(found.not_before, now_ + hours(30)) << "five jobs of 6 h are expected to end before";
-  EXPECT_EQ(found.note.substr(0, 44), "does not start within the 5 moments that wer");
+  EXPECT_EQ(found.note.substr(0, 44), "does not start within the 5 events that were");
 }
 
 // It was expected in 18 days, and "does not start within 30d".

@@ -64,7 +64,7 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   {
     key: "borrowed",
     title: "Borrowed",
-    hint: "Devices held beyond the quota. Jobs that the quota of another account covers may take them back",
+    hint: "Devices held beyond the quota. They are reclaimed for jobs that the quota of another account covers",
     width: "84px",
     number: true,
     from: 960,

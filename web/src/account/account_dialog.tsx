@@ -94,7 +94,7 @@ export function AccountDialog({ account, known, kinds: inCluster, onClose }: Pro
         </div>
       ))}
       <p class="muted">
-        Devices beyond the quota are borrowed. The scheduler takes them back when a job waits that the quota
+        Devices beyond the quota are borrowed. The scheduler reclaims them when a job waits that the quota
         of its own account covers. No account exceeds its limit.
       </p>
       <Wrong text={wrong} />

@@ -624,7 +624,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What jobs differ in, and what came of it
+         * How jobs differ, and their results
          * @description Settings, labels, the commit and what they ran on, of which only what differs unless `all`; then each job's metrics, throughput, times and restarts, with differences to a base. A job that does not exist is in `missing`; 404 where none exists. Which value is better is told by a job's target on the metric (unless targets contradict each other), else by its name: less for one that ends in loss, perplexity, error or error_rate, more for accuracy, f1, exact_match, mcc, pearson or spearman; of other metrics nothing is called best. Of throughput more is better, of times and restarts less, among jobs with a time to train. Nothing is best where all are equal.
          */
         get: operations["compare_jobs"];
@@ -747,7 +747,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is no longer kept, and which checkpoints may be deleted
+         * What is due for deletion, and which checkpoints may be deleted
          * @description Deletes nothing. Points, history and logs go by themselves soon after they are due, so that little of them is told here but with `within_seconds` or with times as if; checkpoints lie with the nodes and stay until somebody deletes them. Not due are those from which a job goes on that has not ended, or that has reached its target and may be reproduced: `needed_by`.
          */
         get: operations["get_retention_due"];
@@ -769,7 +769,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say how long what is kept of the experiments of a name
+         * Set how long data of the experiments of a name is kept
          * @description What the body lacks stays as it is; null is as usual. What is due by the new rule goes within a minute, for good: GET /retention/due tells before what that is. 404 where no experiment has the name.
          */
         post: operations["change_retention"];
@@ -921,7 +921,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a node labels, or take them back
+         * Set or remove labels of a node
          * @description They go before its agent's labels of the same key and stay when the node leaves and joins again.
          */
         post: operations["label_node"];
@@ -1059,7 +1059,7 @@ export interface components {
             /** @description The working tree differed from the commit */
             dirty?: boolean;
         } | null;
-        /** @description What the text that a job trained on is, wherever it lies; null where the job has not told */
+        /** @description Identity of the text that a job trained on, the same wherever its files lie; null where the job has not reported it */
         TextIdentity: {
             tokens: number;
             /** @description 0 where it is not cut into any */
@@ -1167,17 +1167,17 @@ export interface components {
         /** @description Of a sweep that ends losing trials, null in any other study */
         Trial: {
             /**
-             * @description paused: at its rung, until more have told there. stopped: when the sweep had its winner
+             * @description paused: at its rung, until more trials have reported there. stopped: when the sweep had its winner
              * @enum {unknown}
              */
             state: "waiting" | "running" | "paused" | "stopped" | "finished" | "failed" | "cancelled";
-            /** @description The last rung where it told; 0: none yet */
+            /** @description The last rung at which it reported; 0: none yet */
             rung: number;
             /** @description No rung is before it any more */
             to_its_end: boolean;
             reports: {
                 rung: number;
-                /** @description The rung's, or the first after it at which it told */
+                /** @description The rung's, or the first after it at which the trial reported */
                 step: number;
                 /** @description null: not a number */
                 value: number | null;
@@ -1199,7 +1199,7 @@ export interface components {
             goal: "min" | "max";
             min_steps: number;
             max_steps: number;
-            /** @description Of so many trials that told at a rung one goes on */
+            /** @description Of this many trials that reported at a rung, one goes on */
             reduction: number;
             rungs: {
                 rung: number;
@@ -1229,7 +1229,7 @@ export interface components {
         ScalingTable: {
             /** @description Swept values that its runs have */
             parameters: Record<string, never>;
-            /** @description Devices of the size that the others are compared with: the smallest that has ended and told a rate */
+            /** @description Devices of the size that the others are compared with: the smallest that has ended and reported a rate */
             base: number | null;
             /** @example 64 devices: 91 % of linear from 8, 4h12m to train */
             sentence: string;
@@ -1245,7 +1245,7 @@ export interface components {
                 reached: number;
                 samples_per_second: components["schemas"]["SteadyRate"];
                 tokens_per_second: components["schemas"]["SteadyRate"];
-                /** @description Samples a second, or tokens where no samples are told */
+                /** @description Samples a second, or tokens where no samples are reported */
                 per_device: number | null;
                 speed_up: number | null;
                 /** @description per_device by that of the base */
@@ -1374,17 +1374,17 @@ export interface components {
             seconds: number;
         };
         /**
-         * @description `loading` is text, weights and checkpoints; `lost` are steps that a later attempt took again; `checkpointing` only what training waited for; `running` a program that does not tell what it does; `unknown` what nobody told
+         * @description `loading` is text, weights and checkpoints; `lost` are steps that a later attempt took again; `checkpointing` only what training waited for; `running` a program that does not report what it does; `unknown` time of which nothing is recorded
          * @enum {unknown}
          */
         LedgerKind: "waiting" | "backing_off" | "launching" | "rendezvous" | "loading" | "stepping" | "lost" | "evaluating" | "checkpointing" | "running" | "stopping" | "unknown";
-        /** @description stepping / (held − running − unknown), of device time, where held is all but waiting and backing_off: the share that moved training forward. Null where nobody knows */
+        /** @description stepping / (held − running − unknown), of device time, where held is all but waiting and backing_off: the fraction that moved training forward. Null where that is not known */
         Goodput: number | null;
         LedgerPiece: {
             from_ms: components["schemas"]["Millis"];
             to_ms: components["schemas"]["Millis"];
             kind: components["schemas"]["LedgerKind"];
-            /** @description Of a wait the code of its first blocker, of stopping its cause; empty otherwise, and where nobody noted it */
+            /** @description Of a wait the code of its first blocker, of stopping its cause; empty otherwise, and where it was not recorded */
             detail: string;
             /** @description 0 while it waits */
             attempt: number;
@@ -1392,9 +1392,9 @@ export interface components {
             devices: number;
             /** @description That were finished at its begin */
             first_step: number | null;
-            /** @description At its end; null where nobody told */
+            /** @description At its end; null where it is not known */
             last_step: number | null;
-            /** @description So many pieces, of whose kinds the longest is told */
+            /** @description How many pieces it stands for; its kind is that of the longest */
             merged: number;
         };
         LedgerTotal: {
@@ -1424,9 +1424,9 @@ export interface components {
         JobEnergy: null | {
             /** @description Of the device time that is covered */
             joules: number | null;
-            /** @description Share of the device time that was held of which it is known. Of a minute and more without a report nothing is guessed */
+            /** @description Fraction of the device time held of which it is known. Nothing is guessed for a minute or more without a report */
             covered: number;
-            /** @description Share in which other jobs held devices of the same nodes, so that nobody can say whose energy it was */
+            /** @description Fraction in which other jobs held devices of the same nodes, so that the energy of each is not known */
             shared: number;
             /** @description Of the steps that count; null of programs */
             samples: number | null;
@@ -1495,7 +1495,7 @@ export interface components {
                 [key: string]: {
                     /** @description Held now */
                     devices: number;
-                    /** @description Of them, those that accounts with quotas may take back */
+                    /** @description Of them, those beyond quotas, which accounts with quotas may reclaim */
                     borrowed: number;
                     /** @description In the queue */
                     waiting_jobs: number;
@@ -1840,7 +1840,7 @@ export interface components {
                 components["schemas"]["Number"],
                 components["schemas"]["Number"]
             ][];
-            /** @description Why nothing is told of the target, as in "its curve has 3 points; 6 are needed"; empty otherwise */
+            /** @description Why nothing is said of the target, as in "its curve has 3 points; 6 are needed"; empty otherwise */
             doubt: string;
         };
         Quantiles: {
@@ -1864,7 +1864,7 @@ export interface components {
             artificial: number[];
             /** @description By section, then key */
             fields: components["schemas"]["ComparedField"][];
-            /** @description How many fields are alike */
+            /** @description How many fields are equal */
             same: number;
             /** @description How many differ */
             differing: number;
@@ -1964,14 +1964,14 @@ export interface components {
                 reason: string;
                 /** @description null: at once */
                 from_ms: number | null;
-                /** @description null: until it is taken back */
+                /** @description null: until an operator ends it */
                 until_ms: number | null;
             };
             /** @description When its agent last reported; null where it has not since the coordinator started or awoke */
             last_seen_ms: components["schemas"]["MillisOrNull"];
             /** @description Its wall clock beside the cluster's time, within half the round trip; null where it has not said */
             clock: null | {
-                /** @description Negative: behind. What its tasks tell is corrected by it */
+                /** @description Negative: behind. The times that its tasks report are corrected by it */
                 ahead_ms: number;
                 round_trip_ms: number;
                 /** @description By more than a second */
@@ -2642,7 +2642,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         attempts: components["schemas"]["Attempt"][];
-                        /** @description The newest; null where it has told of none */
+                        /** @description The newest; null where the job has reported none */
                         checkpoint: components["schemas"]["Checkpoint"] | null;
                         /** @description With every default filled in */
                         spec: Record<string, never>;
@@ -2904,7 +2904,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All that it told of */
+            /** @description All that the job has reported */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3107,9 +3107,9 @@ export interface operations {
                 job: components["parameters"]["jobs"];
                 /** @description One of the jobs, with which the others are compared; the first */
                 base?: number;
-                /** @description 1: also the fields that are alike */
+                /** @description 1: also the fields that are equal */
                 all?: 0 | 1;
-                /** @description Whose final and best values are told; * is any text, and it may be repeated. eval/* and the jobs' targets by default */
+                /** @description Whose final and best values are given; * is any text, and it may be repeated. eval/* and the jobs' targets by default */
                 metric?: string[];
             };
             header?: never;
