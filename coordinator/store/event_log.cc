@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPrunedAtOnce = 2000;
 
-[[noreturn]] void damaged(const std::string& row, const std::string& what) {
+[[noreturn]] void fail_damaged(const std::string& row, const std::string& what) {
   throw std::runtime_error(
       "podium.db is damaged: " + row + " " + what +
       ". Nothing was changed. Copy the coordinator's home away, then restore a backup of "
@@ -78,7 +78,7 @@ EventLog::Start EventLog::newest_whole_snapshot(const ClusterState& empty) {
   Statement first(database_, "SELECT coalesce(min(seq), 1) FROM events");
   first.start().next();
   if (first.integer(0) > 1)
-    damaged("no snapshot is whole", broken.empty() ? "and early events are gone" : "(" + broken + ")");
+    fail_damaged("no snapshot is whole", broken.empty() ? "and early events are gone" : "(" + broken + ")");
   if (!broken.empty()) spdlog::warn("{}; going on from the first event", broken);
   return {0, 0, empty};
 }
@@ -90,11 +90,11 @@ EventLog::Replayed EventLog::replay(const ClusterState& empty) {
   for (events.start(start.seq); events.next();) {
     const std::int64_t seq = events.integer(0);
     const std::int64_t expected = start.seq + ++replayed.events;
-    if (seq != expected) damaged("event " + std::to_string(expected), "is missing");
+    if (seq != expected) fail_damaged("event " + std::to_string(expected), "is missing");
     try {
       apply(replayed.state, event_from_json(nlohmann::json::parse(events.text(1))));
     } catch (const std::exception& error) {
-      damaged("event " + std::to_string(seq), std::string("cannot be read: ") + error.what());
+      fail_damaged("event " + std::to_string(seq), std::string("cannot be read: ") + error.what());
     }
   }
   return replayed;

@@ -39,13 +39,13 @@ void rank(Halving& halving, JobId job, int rung) {
   ranked.insert(place_of(halving, ranked, rung, job), job);
 }
 
-void count(Halving& halving, const Trial& trial) {
+void count_in(Halving& halving, const Trial& trial) {
   halving.over += trial.over;
   halving.succeeded += trial.succeeded;
   if (!trial.over && !trial.paused) ++halving.training[trial.rung];
 }
 
-void discount(Halving& halving, const Trial& trial) {
+void count_out(Halving& halving, const Trial& trial) {
   halving.over -= trial.over;
   halving.succeeded -= trial.succeeded;
   if (trial.over || trial.paused) return;
@@ -56,9 +56,9 @@ void discount(Halving& halving, const Trial& trial) {
 template <class Change>
 void change(Halving& halving, JobId job, const Change& change) {
   Trial& trial = halving.trials.at(job);
-  discount(halving, trial);
+  count_out(halving, trial);
   change(trial);
-  count(halving, trial);
+  count_in(halving, trial);
 }
 
 std::string ordinal(std::size_t n) {
@@ -78,7 +78,7 @@ std::string metric_text(double value) {
 
 void add_trial(Halving& halving, JobId job, Trial trial) {
   const Trial& added = halving.trials.insert_or_assign(job, std::move(trial)).first->second;
-  count(halving, added);
+  count_in(halving, added);
   for (const auto& [rung, report] : added.reports)
     if (rung <= added.rung) rank(halving, job, rung);
 }
