@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Change {
+struct AccountChange {
   std::string account;
   int share = 0;                          // 0: as it is
   std::vector<std::string> quota, limit;  // "gpu=64"
@@ -63,7 +63,7 @@ std::set<std::string> kinds_of(const json& account) {
   return kinds;
 }
 
-std::string table_of(const json& accounts, const Terminal& terminal) {
+std::string accounts_table(const json& accounts, const Terminal& terminal) {
   Table table({{"ACCOUNT", false, true, 12},
                {"SHARE", true},
                {"KIND"},
@@ -97,18 +97,18 @@ std::string table_of(const json& accounts, const Terminal& terminal) {
                        : table.render(terminal);
 }
 
-void list(const Session& session) {
+void list_accounts(const Session& session) {
   const json reply = Client(session).get("/accounts");
-  print(session.json ? reply.dump() + "\n" : table_of(reply.at("accounts"), detect_terminal()));
+  print(session.json ? reply.dump() + "\n" : accounts_table(reply.at("accounts"), detect_terminal()));
 }
 
-void set(const Change& change, const Session& session) {
+void set_account(const AccountChange& change, const Session& session) {
   json body = json::object();
   if (change.share > 0) body["share"] = change.share;
   if (!change.quota.empty()) body["quota"] = devices_of(change.quota);
   if (!change.limit.empty()) body["limit"] = devices_of(change.limit);
   const json account = Client(session).post("/accounts/" + encode_component(change.account), body);
-  print(session.json ? account.dump() + "\n" : table_of(json::array({account}), detect_terminal()));
+  print(session.json ? account.dump() + "\n" : accounts_table(json::array({account}), detect_terminal()));
   if (session.json) return;
   for (const json& warning : account.value("warnings", json::array()))
     fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
@@ -120,8 +120,8 @@ void remove(const std::string& account, const Session& session) {
                      : "account " + account + " is deleted\n");
 }
 
-void add_set(CLI::App& accounts, Session& session) {
-  const auto change = std::make_shared<Change>();
+void add_account_set(CLI::App& accounts, Session& session) {
+  const auto change = std::make_shared<AccountChange>();
   CLI::App* command =
       accounts.add_subcommand("set", "Make or change an account; settings that are not named stay");
   command->add_option("ACCOUNT", change->account, "Its name in specs: nlp, or nlp/bert below it")->required();
@@ -137,7 +137,7 @@ Examples:
   podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
   podium accounts set nlp/bert
   podium accounts set nlp/bert --limit gpu=none)");
-  command->callback([change, &session] { set(*change, session); });
+  command->callback([change, &session] { set_account(*change, session); });
 }
 
 void add_delete(CLI::App& accounts, Session& session) {
@@ -168,10 +168,10 @@ Examples:
   podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
   podium accounts delete nlp/bert)");
   command->callback([command, &session] {
-    if (is_list(*command)) list(session);
+    if (is_list(*command)) list_accounts(session);
   });
   add_list_word(*command);
-  add_set(*command, session);
+  add_account_set(*command, session);
   add_delete(*command, session);
 }
 

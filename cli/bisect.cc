@@ -25,11 +25,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostExperiments = 1000;  // that are looked through for trainings of the commits
 constexpr std::size_t kHashShown = 12;
 constexpr std::array kVerdicts{"untried", "good", "bad", "skipped"};
 
-struct Options {
+struct BisectOptions {
   std::int64_t good = 0, bad = 0;
   std::string metric;
   std::string repository = ".";
@@ -39,7 +38,7 @@ struct Options {
 
 // What is searched.
 struct Search {
-  Options options;
+  BisectOptions options;
   json source;               // of the bad job's spec
   std::size_t place = 0;     // of the job among those of its experiment
   double good = 0, bad = 0;  // values of the metric
@@ -93,7 +92,7 @@ std::size_t place_of(const Client& client, const json& job) {
   return static_cast<std::size_t>(std::ranges::find(jobs, job.at("id")) - jobs.begin());
 }
 
-Search begin(const Options& options, const Client& client, const SpecHistory& history, const json& good,
+Search begin(const BisectOptions& options, const Client& client, const SpecHistory& history, const json& good,
              const json& bad) {
   const json from = source_of(good, "good"), to = source_of(bad, "bad");
   Search search{options, to, place_of(client, bad), 0, 0, {}};
@@ -120,7 +119,7 @@ bool told_nothing(const json& job) { return has_ended(job) && text_field(job, "s
 // The newest training of each commit that told something or still may, or else the newest.
 std::map<std::string, json> trained(const Client& client, const Search& search) {
   std::map<std::string, json> jobs;
-  const json reply = client.get_pages("/experiments", {}, "experiments", kMostExperiments);
+  const json reply = client.newest_experiments();
   for (const json& experiment : reply.at("experiments")) {
     const json source = field(experiment, "source");
     if (!source.is_object() || flag_field(source, "dirty")) continue;
@@ -244,7 +243,7 @@ std::int64_t submit(const Client& client, const SpecHistory& history, const Sear
   return integer_field(reply.at("jobs").at(search.place), "id");
 }
 
-void run(const Options& options, Session& session) {
+void run_bisect(const BisectOptions& options, Session& session) {
   const Client client(session);
   const json good = client.get(fmt::format("/jobs/{}", options.good)),
              bad = client.get(fmt::format("/jobs/{}", options.bad));
@@ -271,7 +270,7 @@ void run(const Options& options, Session& session) {
 }  // namespace
 
 void add_bisect(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BisectOptions>();
   CLI::App* command =
       app.add_subcommand("bisect", "Find the commit between two jobs that made a metric worse");
   must_be_job(command->add_option("GOOD", options->good, "The number of a job whose value is good"))
@@ -301,7 +300,7 @@ Examples:
   podium bisect 12 13 --metric eval/mlm_loss          what would be trained
   podium bisect 12 13 --metric eval/mlm_loss --run
   podium bisect 12 13 --metric time_to_train --json | jq .first_bad)");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_bisect(*options, session); });
 }
 
 }  // namespace podium::cli

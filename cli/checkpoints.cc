@@ -29,7 +29,7 @@ std::string checkpoints_table(const json& checkpoints, const Terminal& terminal)
   return table.empty() ? "No checkpoints yet.\n" : table.render(terminal);
 }
 
-void run(std::int64_t id, const Session& session) {
+void run_checkpoints(std::int64_t id, const Session& session) {
   const json reply = Client(session).get(fmt::format("/jobs/{}/checkpoints", id));
   print(session.json ? reply.dump() + "\n" : checkpoints_table(reply.at("checkpoints"), detect_terminal()));
 }
@@ -49,7 +49,7 @@ it, and podium-worker export makes a Hugging Face model of it.
 Examples:
   podium checkpoints 12
   podium checkpoints 12 --json | jq -r '.checkpoints[-1].path')");
-  command->callback([id, &session] { run(*id, session); });
+  command->callback([id, &session] { run_checkpoints(*id, session); });
 }
 
 }  // namespace podium::cli

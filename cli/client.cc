@@ -222,6 +222,8 @@ json Client::get_pages(std::string_view path, Query query, const char* key, std:
   }
 }
 
+json Client::newest_experiments() const { return get_pages("/experiments", {}, "experiments", 1000); }
+
 void Client::remove(std::string_view path) const { send(request("DELETE", path), 1, Patience::usual); }
 
 json Client::post_bytes(std::string_view path, const std::string& type, std::string bytes) const {

@@ -35,6 +35,7 @@ class Client {
                      Patience patience = Patience::usual) const;
   // Turns the pages of a list: the last answer, with at most `most` items of all of them under `key`.
   nlohmann::json get_pages(std::string_view path, Query query, const char* key, std::size_t most) const;
+  nlohmann::json newest_experiments() const;  // the newest 1,000: {"experiments": [...]}
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
   nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "",
                       Patience patience = Patience::usual) const;

@@ -18,10 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostJobs = 50;
-constexpr std::size_t kMostExperiments = 1000;  // that are looked through for a name
+constexpr std::size_t kMostCompared = 50;
 
-struct Options {
+struct CompareOptions {
   std::vector<std::int64_t> jobs;
   std::string experiment;
   std::int64_t base = 0;
@@ -34,13 +33,13 @@ struct Options {
 json find_experiment(const Client& client, const std::string& name) {
   if (!name.empty() && name.find_first_not_of("0123456789") == std::string::npos)
     return client.get("/experiments/" + name);
-  const json reply = client.get_pages("/experiments", {}, "experiments", kMostExperiments);
+  const json reply = client.newest_experiments();
   for (const json& experiment : reply.at("experiments"))
     if (text_field(experiment, "name") == name) return experiment;
   throw Failure(Exit::refused, "there is no experiment \"" + name + "\"; podium experiments lists them");
 }
 
-std::vector<std::int64_t> asked_jobs(const Options& options, const Client& client) {
+std::vector<std::int64_t> asked_jobs(const CompareOptions& options, const Client& client) {
   std::vector<std::int64_t> jobs;
   const auto add = [&jobs](std::int64_t job) {
     if (std::ranges::find(jobs, job) == jobs.end()) jobs.push_back(job);
@@ -53,13 +52,13 @@ std::vector<std::int64_t> asked_jobs(const Options& options, const Client& clien
   if (options.base != 0) add(options.base);
   if (jobs.size() < 2)
     throw Failure(Exit::usage, "name two jobs to compare, or an --experiment that has them");
-  if (jobs.size() > kMostJobs)
+  if (jobs.size() > kMostCompared)
     throw Failure(Exit::usage, fmt::format("{} jobs are more than can be compared; name up to {} of them",
-                                           jobs.size(), kMostJobs));
+                                           jobs.size(), kMostCompared));
   return jobs;
 }
 
-void run(const Options& options, const Session& session) {
+void run_compare(const CompareOptions& options, const Session& session) {
   const Client client(session);
   Query query;
   for (const std::int64_t job : asked_jobs(options, client)) query.emplace_back("job", std::to_string(job));
@@ -76,7 +75,7 @@ void run(const Options& options, const Session& session) {
 }  // namespace
 
 void add_compare(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   CLI::App* command = app.add_subcommand("compare", "Show how jobs differ, and their results");
   add_jobs(*command, options->jobs)->required(false);
   command
@@ -107,7 +106,7 @@ Examples:
   podium compare 12 13 14 --base 13 --metrics 'eval/*' --metrics train/loss
   podium compare 12 --experiment 3 --all          with the jobs of an experiment, by number or name
   podium compare 12 13 --json | jq '.fields[] | {key, values}')");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_compare(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostEvents = 100'000;
 
-void run(std::int64_t id, const Session& session) {
+void run_events(std::int64_t id, const Session& session) {
   const json reply = Client(session).get_pages(fmt::format("/jobs/{}/events", id), {}, "events", kMostEvents);
   if (session.json) return print(reply.dump() + "\n");
   Table table({{"TIME"}, {"EVENT"}, {"WHAT", false, true}});
@@ -36,7 +36,7 @@ void add_events(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("events", "Show a job's history, oldest first");
   add_job(*command, *id);
   command->footer("\nExamples:\n  podium events 12");
-  command->callback([id, &session] { run(*id, session); });
+  command->callback([id, &session] { run_events(*id, session); });
 }
 
 }  // namespace podium::cli

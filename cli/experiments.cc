@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ExperimentsOptions {
   std::int64_t id = 0;
   std::size_t limit = 50;
 };
@@ -37,7 +37,7 @@ std::string experiments_table(const json& experiments, const Terminal& terminal)
                        : table.render(terminal);
 }
 
-std::string page_of(const json& experiment, const Terminal& terminal) {
+std::string experiment_page(const json& experiment, const Terminal& terminal) {
   std::string jobs;
   for (const json& id : experiment.value("jobs", json::array()))
     jobs += (jobs.empty() ? "" : ", ") + id.dump();
@@ -45,20 +45,20 @@ std::string page_of(const json& experiment, const Terminal& terminal) {
          text_field(experiment, "spec") + "\n";
 }
 
-void run(const Options& options, const Session& session) {
+void run_experiments(const ExperimentsOptions& options, const Session& session) {
   const Client client(session);
   const std::int64_t id = options.id;
   const json reply = id == 0 ? client.get_pages("/experiments", {}, "experiments", options.limit)
                              : client.get(fmt::format("/experiments/{}", id));
   if (session.json) return print(reply.dump() + "\n");
   const Terminal terminal = detect_terminal();
-  print(id == 0 ? experiments_table(reply.at("experiments"), terminal) : page_of(reply, terminal));
+  print(id == 0 ? experiments_table(reply.at("experiments"), terminal) : experiment_page(reply, terminal));
 }
 
 }  // namespace
 
 void add_experiments(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExperimentsOptions>();
   CLI::App* command = app.add_subcommand("experiments", "List experiments, or show one with its spec");
   command->add_option("EXPERIMENT", options->id, "Only this one, with its spec as it was submitted");
   command->add_option("--limit", options->limit, "At most this many, newest first")
@@ -69,7 +69,7 @@ Examples:
   podium experiments
   podium experiments 3 --json | jq -r .spec > again.yaml)");
   add_list_word(*command);
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_experiments(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -25,9 +25,9 @@ namespace podium::cli {
 namespace {
 
 using nlohmann::json;
-using Ids = std::vector<std::int64_t>;
+using JobIds = std::vector<std::int64_t>;
 
-constexpr std::size_t kMostJobs = 1000;        // of one request
+constexpr std::size_t kMostJobsAtOnce = 1000;  // of one request
 constexpr std::size_t kMostRefusalsTold = 10;  // where nobody named the jobs
 constexpr const char* kLive = "queued,starting,running,stopping";
 
@@ -37,13 +37,13 @@ struct Operation {
 };
 
 struct Choice {
-  Ids ids;
+  JobIds ids;
   JobFilter filter;
   bool yes = false;
 };
 
 // How many jobs of each state: "9,990 queued, 10 running".
-std::string counted(const std::map<std::string, std::int64_t>& states) {
+std::string counts_by_state(const std::map<std::string, std::int64_t>& states) {
   std::string text;
   for (const auto& [state, count] : states)
     text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), state);
@@ -67,7 +67,7 @@ void require_word(const Operation& operation, const std::string& states, std::si
 }
 
 // The jobs that the filter chooses, once the user has agreed to their number.
-Ids chosen(const Operation& operation, const Choice& choice, const Client& client) {
+JobIds chosen(const Operation& operation, const Choice& choice, const Client& client) {
   JobFilter filter = choice.filter;
   if (filter.state.empty()) filter.state = operation.states;
   if (filter.state.empty())
@@ -76,22 +76,22 @@ Ids chosen(const Operation& operation, const Choice& choice, const Client& clien
   Query query = query_of(filter);
   query.emplace_back("sort", "id");
   const json reply = client.get_pages("/jobs", std::move(query), "jobs", std::size_t{1} << 20);
-  Ids ids;
+  JobIds ids;
   std::map<std::string, std::int64_t> states;
   for (const json& job : reply.at("jobs")) {
     if (operation.name == std::string_view("release") && !flag_field(job, "held")) continue;
     ids.push_back(integer_field(job, "id"));
     ++states[text_field(job, "state", "?")];
   }
-  if (!ids.empty() && !choice.yes) require_word(operation, counted(states), ids.size());
+  if (!ids.empty() && !choice.yes) require_word(operation, counts_by_state(states), ids.size());
   return ids;
 }
 
 // "done 3,000 of 10,000" where a person watches and it takes longer than a second.
-class Progress {
+class OperationProgress {
  public:
-  explicit Progress(std::size_t all) : all_(all) {}
-  ~Progress() {
+  explicit OperationProgress(std::size_t all) : all_(all) {}
+  ~OperationProgress() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
   }
   void tell(std::size_t done) {
@@ -115,12 +115,12 @@ struct Results {
 };
 
 // A job that is refused keeps none of the others from being done.
-Results results_of(const Operation& operation, const Ids& ids, const Client& client) {
+Results results_of(const Operation& operation, const JobIds& ids, const Client& client) {
   Results results;
-  Progress progress(ids.size());
-  for (std::size_t at = 0; at < ids.size(); at += kMostJobs) {
+  OperationProgress progress(ids.size());
+  for (std::size_t at = 0; at < ids.size(); at += kMostJobsAtOnce) {
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
-    const Ids part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobs, ids.size() - at)));
+    const JobIds part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobsAtOnce, ids.size() - at)));
     try {
       json reply = client.post("/jobs/operations", {{"operation", operation.name}, {"jobs", part}});
       for (json& result : reply.at("results")) results.jobs.push_back(std::move(result));
@@ -160,7 +160,8 @@ void tell(const Results& results, bool by_filter, const Session& session) {
   if (session.json)
     text = json{{"results", results.jobs}}.dump() + "\n";
   else if (by_filter && !states.empty())
-    text = fmt::format("{}: now {}\n", jobs_in_words(results.jobs.size() - refusals.size()), counted(states));
+    text = fmt::format("{}: now {}\n", jobs_in_words(results.jobs.size() - refusals.size()),
+                       counts_by_state(states));
   print(text);
   const std::string refused = refusals_text(refusals, by_filter);
   if (results.broken)
@@ -168,7 +169,7 @@ void tell(const Results& results, bool by_filter, const Session& session) {
   if (!refusals.empty()) throw Failure(Exit::refused, refused);
 }
 
-void run(const Operation& operation, const Choice& choice, const Session& session) {
+void run_operation(const Operation& operation, const Choice& choice, const Session& session) {
   if (!choice.ids.empty() && !choice.filter.empty())
     throw Failure(Exit::usage, "name the jobs by their numbers, or choose them with options, not both");
   if (choice.ids.empty() && choice.filter.empty())
@@ -179,7 +180,7 @@ void run(const Operation& operation, const Choice& choice, const Session& sessio
                     operation.name));
   const Client client(session);
   const bool by_filter = choice.ids.empty();
-  const Ids ids = by_filter ? chosen(operation, choice, client) : choice.ids;
+  const JobIds ids = by_filter ? chosen(operation, choice, client) : choice.ids;
   if (ids.empty())
     std::fprintf(stderr, "podium: there is no such job to %s\n", operation.name);
   else
@@ -192,7 +193,7 @@ CLI::App* add(CLI::App& app, Session& session, const Operation& operation, const
   add_jobs(*command, choice->ids);
   add_filters(*command, choice->filter);
   command->add_flag("-y,--yes", choice->yes, "Do not ask for confirmation");
-  command->callback([operation, choice, &session] { run(operation, *choice, session); });
+  command->callback([operation, choice, &session] { run_operation(operation, *choice, session); });
   return command;
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct LedgerOptions {
   std::int64_t job = 0;
   bool attempts = false;
   std::string by, account, experiment, from, to;
@@ -33,7 +33,7 @@ Time day_of(const std::string& text) {
   return *day;
 }
 
-void show_job(const Options& options, const Session& session) {
+void show_job(const LedgerOptions& options, const Session& session) {
   const json ledger = Client(session).get(fmt::format("/jobs/{}/ledger", options.job));
   const Terminal terminal = detect_terminal();
   if (session.json) return print(ledger.dump() + "\n");
@@ -41,7 +41,7 @@ void show_job(const Options& options, const Session& session) {
         (options.attempts ? attempts_ledger_text(ledger, terminal) : ""));
 }
 
-void show_many(const Options& options, const Session& session) {
+void show_many(const LedgerOptions& options, const Session& session) {
   Query query{{"by", options.by}, {"account", options.account}, {"experiment", options.experiment}};
   if (!options.from.empty()) query.emplace_back("from_ms", std::to_string(to_millis(day_of(options.from))));
   if (!options.to.empty())
@@ -54,7 +54,7 @@ void show_many(const Options& options, const Session& session) {
 }  // namespace
 
 void add_ledger(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LedgerOptions>();
   CLI::App* command = app.add_subcommand("ledger", "Show where the time of a job, or of many jobs, went");
   CLI::Option* job = add_job(*command, options->job)->required(false);
   command->add_flag("--attempts", options->attempts, "Also show each attempt")->needs(job);

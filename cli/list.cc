@@ -19,20 +19,20 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ListOptions {
   JobFilter filter;
   std::string sort = "-id";
   std::size_t limit = 50;
   bool watch = false;
 };
 
-json fetch_jobs(const Client& client, const Options& options) {
+json fetch_jobs(const Client& client, const ListOptions& options) {
   Query query = query_of(options.filter);
   query.emplace_back("sort", options.sort);
   return client.get_pages("/jobs", std::move(query), "jobs", options.limit);
 }
 
-std::string table_of(const json& reply, const Terminal& terminal) {
+std::string jobs_page(const json& reply, const Terminal& terminal) {
   Table table({{"JOB", true},
                {"NAME", false, true},
                {"STATE"},
@@ -62,20 +62,20 @@ std::string table_of(const json& reply, const Terminal& terminal) {
   return table.render(terminal) + more;
 }
 
-void watch(const Client& client, const Options& options) {
+void watch(const Client& client, const ListOptions& options) {
   while (true) {
     const Terminal terminal = detect_terminal();  // the window may have changed its size
-    const std::string text = table_of(fetch_jobs(client, options), terminal);
+    const std::string text = jobs_page(fetch_jobs(client, options), terminal);
     print((terminal.interactive ? "\x1b[H\x1b[2J" : "") + text);
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
 }
 
-void run(const Options& options, const Session& session) {
+void run_list(const ListOptions& options, const Session& session) {
   const Client client(session);
   if (options.watch) return watch(client, options);
   const json reply = fetch_jobs(client, options);
-  print(session.json ? reply.dump() + "\n" : table_of(reply, detect_terminal()));
+  print(session.json ? reply.dump() + "\n" : jobs_page(reply, detect_terminal()));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ bool is_list(const CLI::App& command) {
 }
 
 void add_list(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls")->alias("jobs");
   add_filters(*command, options->filter);
   command
@@ -113,7 +113,7 @@ Examples:
   podium list --state succeeded --sort time            the fastest first
   podium list --state running --sort=-throughput
   podium list --json | jq '.jobs[] | {id, state, time_to_train_seconds}')");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_list(*options, session); });
 }
 
 }  // namespace podium::cli

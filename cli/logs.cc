@@ -24,7 +24,7 @@ namespace {
 using boost::asio::awaitable;
 using nlohmann::json;
 
-struct Options {
+struct LogsOptions {
   std::int64_t job = 0;
   int attempt = 0;
   int rank = -1;
@@ -35,7 +35,7 @@ struct Options {
   std::string tail;
 };
 
-LogWish wish_of(const Options& options, bool as_json) {
+LogWish wish_of(const LogsOptions& options, bool as_json) {
   LogWish wish;
   wish.as_json = as_json;
   if (options.attempt > 0) wish.attempt = options.attempt;
@@ -75,7 +75,7 @@ std::string nothing_text(const json& job) {
                                             : name + " has written nothing that the options select";
 }
 
-awaitable<void> read(const Options& options, Connection& connection, LogReader& reader) {
+awaitable<void> read(const LogsOptions& options, Connection& connection, LogReader& reader) {
   Silence silence;
   bool any = false;
   boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
@@ -104,7 +104,7 @@ awaitable<void> read(const Options& options, Connection& connection, LogReader& 
   if (!any) std::fprintf(stderr, "podium: %s\n", nothing_text(job).c_str());
 }
 
-void run(const Options& options, Session& session) {
+void run_logs(const LogsOptions& options, Session& session) {
   LogReader reader(wish_of(options, session.json), [](const std::string& text) { print(text); });
   const Client client(session);
   boost::asio::io_context loop(1);
@@ -116,7 +116,7 @@ void run(const Options& options, Session& session) {
 }  // namespace
 
 void add_logs(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LogsOptions>();
   CLI::App* command = app.add_subcommand("logs", "Print what a job's processes wrote");
   add_job(*command, options->job);
   command->add_option("-a,--attempt", options->attempt, "This attempt (default: the last)")
@@ -145,7 +145,7 @@ Examples:
   podium logs 12 --rank 1 --follow
   podium logs 12 --attempt 1 --stdout --all > attempt-1.txt
   podium logs 12 --all --json | jq -r 'select(.rank == 3).line')");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_logs(*options, session); });
 }
 
 }  // namespace podium::cli

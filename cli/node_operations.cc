@@ -54,7 +54,7 @@ json window_body(const WindowOptions& options) {
 }
 
 // "is drained until 2026-03-01 23:00", "will be drained from …"
-std::string told(const std::string& what, const json& window) {
+std::string told_window(const std::string& what, const json& window) {
   return (begins_later(window, now_millis()) ? "will be " : "is ") + what + window_text(window, now_millis());
 }
 
@@ -63,14 +63,14 @@ void drain(const WindowOptions& options, const Session& session) {
   const std::string then = begins_later(body, now_millis()) ? ": jobs that end before it still start"
                                                             : ": its jobs go on and nothing new starts";
   for (const std::string& node : options.nodes)
-    operate(node, "drain", body, told("drained", body) + then, session);
+    operate(node, "drain", body, told_window("drained", body) + then, session);
 }
 
 void reserve(const WindowOptions& options, const Session& session) {
   json body = window_body(options);
   body["account"] = options.account;
   for (const std::string& node : options.nodes)
-    operate(node, "reserve", body, told("reserved for account " + options.account, body), session);
+    operate(node, "reserve", body, told_window("reserved for account " + options.account, body), session);
 }
 
 // "key=value" sets a label, "key-" removes it.

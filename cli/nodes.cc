@@ -149,7 +149,7 @@ std::string devices_table(const json& node, const Terminal& terminal) {
   return table.render(terminal);
 }
 
-void run(const std::string& name, const Session& session) {
+void run_nodes(const std::string& name, const Session& session) {
   const Client client(session);
   const json reply = name.empty() ? client.get_pages("/nodes", {}, "nodes", std::size_t{1} << 20)
                                   : client.get("/nodes/" + encode_component(name));
@@ -163,7 +163,7 @@ void run(const std::string& name, const Session& session) {
 // A name that no node has may be a mistyped command.
 void list_or_show(const CLI::App& nodes, const std::string& name, const Session& session) {
   try {
-    run(name, session);
+    run_nodes(name, session);
   } catch (const Failure& failure) {
     std::vector<std::string> commands;
     for (const CLI::App* below : nodes.get_subcommands({})) commands.push_back(below->get_name());

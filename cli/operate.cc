@@ -22,7 +22,7 @@ std::string check_duration(const std::string& text) {
 }
 
 // A job that is refused keeps none of the others from being asked for.
-void run(const std::string& operation, const Ids& ids, const json& body, const Session& session) {
+void run_operate(const std::string& operation, const Ids& ids, const json& body, const Session& session) {
   const Client client(session);
   std::string refusals;
   for (const std::int64_t id : ids) {
@@ -53,7 +53,9 @@ An hour of waiting adds a point and an hour of walltime takes one away, 20 at mo
 Examples:
   podium priority 80 12
   podium priority 10 12 13 14)");
-  command->callback([ids, priority, &session] { run("priority", *ids, {{"priority", *priority}}, session); });
+  command->callback([ids, priority, &session] {
+    run_operate("priority", *ids, {{"priority", *priority}}, session);
+  });
 }
 
 void add_extend(CLI::App& app, Session& session) {
@@ -72,7 +74,9 @@ A job that ran out of its walltime has ended: podium requeue lets it go on.
 
 Examples:
   podium extend 12 --walltime 96h)");
-  command->callback([ids, walltime, &session] { run("walltime", *ids, {{"walltime", *walltime}}, session); });
+  command->callback([ids, walltime, &session] {
+    run_operate("walltime", *ids, {{"walltime", *walltime}}, session);
+  });
 }
 
 }  // namespace podium::cli

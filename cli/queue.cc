@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct QueueOptions {
   std::string kind;
   int limit = 100;
 };
@@ -115,38 +115,39 @@ std::string apart_table(const json& jobs, const Terminal& terminal) {
 }
 
 // "gpu: 3 jobs waiting", its table, and that there is more.
-std::string section(const std::string& title, std::int64_t total, const std::string& what, const json& jobs,
-                    const std::string& table) {
+std::string queue_section(const std::string& title, std::int64_t total, const std::string& what,
+                          const json& jobs, const std::string& table) {
   return fmt::format("\n{}: {} job{} {}\n", printable(title), human_count(total), total == 1 ? "" : "s",
                      what) +
          table + (total > std::ssize(jobs) ? "--limit shows more\n" : "");
 }
 
-std::string page_of(const json& reply, const Terminal& terminal) {
+std::string queue_page(const json& reply, const Terminal& terminal) {
   const json apart = field(reply, "apart");
   const std::int64_t waiting_apart = integer_field(apart, "total");
   if (reply.at("queues").empty() && waiting_apart == 0) return "No job waits.\n";
   std::string text = "policy " + printable(text_field(reply, "policy")) + "\n";
   for (const json& queue : reply.at("queues")) {
     const json& jobs = queue.at("jobs");
-    text += section(text_field(queue, "kind"), integer_field(queue, "total"), "waiting", jobs,
-                    queue_table(jobs, terminal));
+    text += queue_section(text_field(queue, "kind"), integer_field(queue, "total"), "waiting", jobs,
+                          queue_table(jobs, terminal));
   }
   if (waiting_apart == 0) return text;
   const json& jobs = apart.at("jobs");
-  return text + section("apart", waiting_apart, "held or after others", jobs, apart_table(jobs, terminal));
+  return text +
+         queue_section("apart", waiting_apart, "held or after others", jobs, apart_table(jobs, terminal));
 }
 
-void run(const Options& options, const Session& session) {
+void run_queue(const QueueOptions& options, const Session& session) {
   const json reply =
       Client(session).get("/queue", {{"kind", options.kind}, {"limit", std::to_string(options.limit)}});
-  print(session.json ? reply.dump() + "\n" : page_of(reply, detect_terminal()));
+  print(session.json ? reply.dump() + "\n" : queue_page(reply, detect_terminal()));
 }
 
 }  // namespace
 
 void add_queue(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<QueueOptions>();
   CLI::App* command = app.add_subcommand("queue", "Jobs that wait, in the order the scheduler tries them");
   command->add_option("-k,--kind", options->kind, "Only jobs that wait for this kind of device")
       ->type_name("KIND");
@@ -166,7 +167,7 @@ Examples:
   podium queue
   podium queue --kind gpu --limit 20
   podium queue --json | jq '.queues[].jobs[] | {position, job, priority, guaranteed_by, reserved_ms}')");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_queue(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ReproduceOptions {
   std::int64_t id = 0;
   std::string key;
   bool follow = false;
@@ -32,7 +32,7 @@ std::string reproduced_text(const json& reply) {
   return text + fmt::format("when it has ended: podium compare {} {}\n", original, job);
 }
 
-void run(const Options& options, Session& session) {
+void run_reproduce(const ReproduceOptions& options, Session& session) {
   const json reply = Client(session).post(fmt::format("/jobs/{}/reproduce", options.id), json::object(),
                                           options.key.empty() ? random_hex(16) : options.key);
   print(session.json ? reply.dump() + "\n" : reproduced_text(reply));
@@ -42,7 +42,7 @@ void run(const Options& options, Session& session) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReproduceOptions>();
   CLI::App* command = app.add_subcommand("reproduce", "Submit a job's spec and code once more, exactly");
   add_job(*command, options->id);
   command->add_flag("-f,--follow", options->follow, "Follow the new job");
@@ -57,7 +57,7 @@ Examples:
   podium reproduce 12
   podium reproduce 12 --follow
   podium list --label reproduces:12)");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_reproduce(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr std::array<const char*, 4> kKept{"points", "history", "logs", "checkpoints"};
 
-struct Change {
+struct RetentionChange {
   std::string experiment;
   std::array<std::string, kKept.size()> keep;  // "": as it is
   bool dry_run = false;
@@ -90,16 +90,16 @@ std::string checkpoints_text(const json& jobs) {
          paths + kept;
 }
 
-std::string counted(const json& all, const char* key, const std::string& one, const std::string& many) {
+std::string count_of(const json& all, const char* key, const std::string& one, const std::string& many) {
   const std::int64_t number = integer_field(all, key);
   return human_count(number) + " " + (number == 1 ? one : many);
 }
 
 std::string sums_text(const json& all) {
   return fmt::format("In all {}: {}, {} of history, {} of logs; {} of {}.\n",
-                     counted(all, "jobs", "job", "jobs"), counted(all, "points", "point", "points"),
-                     counted(all, "history", "line", "lines"), human_bytes(integer_field(all, "log_bytes")),
-                     counted(all, "checkpoints", "checkpoint", "checkpoints"),
+                     count_of(all, "jobs", "job", "jobs"), count_of(all, "points", "point", "points"),
+                     count_of(all, "history", "line", "lines"), human_bytes(integer_field(all, "log_bytes")),
+                     count_of(all, "checkpoints", "checkpoint", "checkpoints"),
                      human_bytes(integer_field(all, "checkpoint_bytes")));
 }
 
@@ -131,7 +131,7 @@ std::string due_text(const json& due) {
   return text + sums_text(all) + checkpoints_text(due.at("jobs"));
 }
 
-void list(const Session& session) {
+void list_retention(const Session& session) {
   const json reply = Client(session).get("/retention");
   print(session.json ? reply.dump() + "\n" : rules_text(reply.at("usual"), reply.at("rules")));
 }
@@ -141,7 +141,7 @@ void print_due(const Client& client, const Query& query, const Session& session)
   print(session.json ? due.dump() + "\n" : due_text(due));
 }
 
-void set(const Change& change, const Session& session) {
+void set_retention(const RetentionChange& change, const Session& session) {
   json body = json::object();
   Query as_if{{"experiment", change.experiment}};
   for (std::size_t i = 0; i < kKept.size(); ++i) {
@@ -175,8 +175,8 @@ void show_due(const DueOptions& options, const Session& session) {
   print_due(Client(session), query, session);
 }
 
-void add_set(CLI::App& retention, Session& session) {
-  const auto change = std::make_shared<Change>();
+void add_retention_set(CLI::App& retention, Session& session) {
+  const auto change = std::make_shared<RetentionChange>();
   CLI::App* command = retention.add_subcommand(
       "set", "Set how long data of an experiment's ended jobs is kept; settings that are not named stay");
   command
@@ -199,7 +199,7 @@ Examples:
   podium retention set my-bert --points 30d --logs 7d --dry-run
   podium retention set my-bert --points 30d --logs 7d --checkpoints 7d
   podium retention set my-bert --logs usual)");
-  command->callback([change, &session] { set(*change, session); });
+  command->callback([change, &session] { set_retention(*change, session); });
 }
 
 void add_unset(CLI::App& retention, Session& session) {
@@ -247,10 +247,10 @@ Examples:
   podium retention set my-bert --points 30d --logs 7d --dry-run
   podium retention due --within 7d)");
   command->callback([command, &session] {
-    if (is_list(*command)) list(session);
+    if (is_list(*command)) list_retention(session);
   });
   add_list_word(*command);
-  add_set(*command, session);
+  add_retention_set(*command, session);
   add_unset(*command, session);
   add_due(*command, session);
 }

@@ -91,7 +91,7 @@ struct Besides {
   std::string energy, cost;
 };
 
-std::string page_of(const json& job, const Besides& besides, const Terminal& terminal) {
+std::string job_page(const json& job, const Besides& besides, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
   std::string text = fmt::format("job {}  {}  {}\n", job.at("id").get<std::int64_t>(),
                                  paint(terminal, Colour::bold, printable(text_field(job, "name"))),
@@ -154,7 +154,7 @@ json ledger_of(Client& client, const json& job) {
   return client.get(fmt::format("/jobs/{}/ledger", integer_field(job, "id")));
 }
 
-void run(std::int64_t id, const Session& session) {
+void run_show(std::int64_t id, const Session& session) {
   Client client(session);
   json job = client.get(fmt::format("/jobs/{}", id));
   const json ledger = ledger_of(client, job);
@@ -162,7 +162,7 @@ void run(std::int64_t id, const Session& session) {
     for (const char* part : {"energy", "cost"}) job[part] = field(ledger, part);
     return print(job.dump() + "\n");
   }
-  print(page_of(
+  print(job_page(
       job, {expected_text(client, job), reproduces_text(client, job), energy_text(ledger), cost_text(ledger)},
       detect_terminal()));
 }
@@ -178,7 +178,7 @@ Examples:
   podium show 12
   podium show 12 --json | jq .spec           the spec it runs, defaults filled in
   podium show 12 --json | jq .energy.joules  what it drew, null where that is not known)");
-  command->callback([id, &session] { run(*id, session); });
+  command->callback([id, &session] { run_show(*id, session); });
 }
 
 }  // namespace podium::cli

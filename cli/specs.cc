@@ -32,7 +32,7 @@ std::string problems_of(const json& repository) {
   return text.empty() ? "" : "\n" + text;
 }
 
-std::string section(const json& repository, const Terminal& terminal) {
+std::string repository_section(const json& repository, const Terminal& terminal) {
   const std::string error = printable(text_field(repository, "error")), commit = short_commit(repository);
   const json checked = field(repository, "checked_ms");
   std::string text =
@@ -48,12 +48,12 @@ std::string section(const json& repository, const Terminal& terminal) {
   return text + (table.empty() ? "" : table.render(terminal)) + problems_of(repository);
 }
 
-void run(const Session& session) {
+void run_specs(const Session& session) {
   const json reply = Client(session).get("/specs");
   if (session.json) return print(reply.dump() + "\n");
   std::string text;
   for (const json& repository : reply.at("repositories"))
-    text += (text.empty() ? "" : "\n") + section(repository, detect_terminal());
+    text += (text.empty() ? "" : "\n") + repository_section(repository, detect_terminal());
   print(text.empty() ? "No repository is watched. podium-coordinator --specs URL watches one.\n" : text);
 }
 
@@ -68,7 +68,7 @@ experiment; refused, with the reasons below; or left as it was, because it was t
 Examples:
   podium specs
   podium specs --json | jq '.repositories[].specs[] | select(.state == "refused")')");
-  command->callback([&session] { run(session); });
+  command->callback([&session] { run_specs(session); });
 }
 
 }  // namespace podium::cli

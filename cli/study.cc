@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct StudyOptions {
   std::int64_t id = 0;
   std::string published;
 };
@@ -140,7 +140,7 @@ std::string members_table(const json& members, const Terminal& terminal) {
   return table.render(terminal);
 }
 
-std::string page_of(const json& study, const Terminal& terminal) {
+std::string study_page(const json& study, const Terminal& terminal) {
   std::string text = fmt::format("study {}: {}, {}\n", integer_field(study, "id"),
                                  printable(text_field(study, "name")), text_field(study, "state"));
   for (const json& table : study.at("tables")) text += scaling_text(table, terminal);
@@ -154,16 +154,16 @@ std::string page_of(const json& study, const Terminal& terminal) {
   return text;
 }
 
-void run(const Options& options, const Session& session) {
+void run_study(const StudyOptions& options, const Session& session) {
   const json reply =
       Client(session).get(fmt::format("/studies/{}", options.id), {{"published", options.published}});
-  print(session.json ? reply.dump() + "\n" : page_of(reply, detect_terminal()));
+  print(session.json ? reply.dump() + "\n" : study_page(reply, detect_terminal()));
 }
 
 }  // namespace
 
 void add_study(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StudyOptions>();
   CLI::App* command =
       app.add_subcommand("study", "Show a study: how well it scales or how its trials compare, and its jobs");
   must_be_experiment(command->add_option("STUDY", options->id, "The number of its experiment"))->required();
@@ -196,7 +196,7 @@ Examples:
   podium study 3 --json | jq .asha.best
   podium study 3 --published bert-large-pretraining
   podium study 3 --json | jq '.tables[0].rows[] | {devices, efficiency}')");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_study(*options, session); });
 }
 
 }  // namespace podium::cli

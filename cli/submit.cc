@@ -20,13 +20,13 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct SubmitOptions {
   std::string file;
   std::string key;
   bool follow = false;
 };
 
-json submission(const Options& options, const Client& client) {
+json submission(const SubmitOptions& options, const Client& client) {
   const SpecFile spec = read_spec_file(options.file);
   std::string warning;
   const json source = find_source(options.file, warning);
@@ -54,7 +54,7 @@ std::string submitted_text(const json& reply) {
   return text;
 }
 
-void run(const Options& options, Session& session) {
+void run_submit(const SubmitOptions& options, Session& session) {
   const Client client(session);
   const json reply = client.post("/experiments", submission(options, client),
                                  options.key.empty() ? random_hex(16) : options.key, Patience::great);
@@ -70,7 +70,7 @@ void run(const Options& options, Session& session) {
 }  // namespace
 
 void add_submit(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SubmitOptions>();
   CLI::App* command = app.add_subcommand("submit", "Submit a spec; prints the ids of its jobs");
   command->add_option("FILE", options->file, "The spec, or - for standard input")->required();
   command->add_flag("-f,--follow", options->follow, "Follow the jobs, one after the other, to their end");
@@ -85,7 +85,7 @@ Examples:
 The experiment records the spec's git repository, commit and path, and whether it had uncommitted changes. The folder that
 a spec names under code is packed and sent along; with code.git, as that commit, tag or branch of the spec's repository
 has it. docs/your-own-program.md says more.)");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_submit(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ValidateOptions {
   std::vector<std::string> files;
   bool server = false;
 };
@@ -81,7 +81,7 @@ std::vector<json> ask(const std::vector<SpecFile>& specs, const Client& client) 
   return verdicts;
 }
 
-void run(const Options& options, Session& session) {
+void run_validate(const ValidateOptions& options, Session& session) {
   std::vector<SpecFile> specs;
   for (const std::string& file : options.files) specs.push_back(read_spec_file(file));
   std::vector<json> verdicts;
@@ -106,7 +106,7 @@ void run(const Options& options, Session& session) {
 }  // namespace
 
 void add_validate(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ValidateOptions>();
   CLI::App* command = app.add_subcommand("validate", "Check specs and show every problem with its line");
   command->add_option("FILE", options->files, "The specs, or - for standard input")->required();
   command->add_flag("--server", options->server, "Check on the coordinator, which also knows its nodes");
@@ -116,7 +116,7 @@ Examples:
   podium validate my.yaml --json | jq .normalised     the spec with every default filled in
   podium validate my.yaml --server                    also: can the cluster ever run it?
   podium validate my.yaml my-bert.yaml --server       both in one request)");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_validate(*options, session); });
 }
 
 }  // namespace podium::cli

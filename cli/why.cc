@@ -65,7 +65,7 @@ std::string sooner_text(std::int64_t job, const json& sooner, const Terminal& te
   return table.render(terminal);
 }
 
-std::string page_of(const json& why, const Terminal& terminal) {
+std::string why_page(const json& why, const Terminal& terminal) {
   const std::string state = text_field(why, "state", "?");
   std::string text = fmt::format("job {}  {}\n", integer_field(why, "job"),
                                  paint(terminal, state_colour(state), printable(state)));
@@ -80,9 +80,9 @@ std::string page_of(const json& why, const Terminal& terminal) {
   return text;
 }
 
-void run(std::int64_t id, const Session& session) {
+void run_why(std::int64_t id, const Session& session) {
   const json why = Client(session).get(fmt::format("/jobs/{}/why", id), {}, Patience::great);
-  print(session.json ? why.dump() + "\n" : page_of(why, detect_terminal()));
+  print(session.json ? why.dump() + "\n" : why_page(why, detect_terminal()));
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ Examples:
   podium why 12
   podium why 12 --json | jq '.blockers[] | {code, needs, has}'
   podium why 12 --json | jq .start.expected_ms)");
-  command->callback([id, &session] { run(*id, session); });
+  command->callback([id, &session] { run_why(*id, session); });
 }
 
 }  // namespace podium::cli

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> kNetworkKeys{"per_switch", "switches_p
 constexpr int kFastest = 60'000;  // Gb/s
 constexpr std::array<std::string_view, 3> kRules{"share", "quota", "limit"};
 constexpr int kMostNodes = 100'000;
-constexpr int kMostDevices = 1'024;  // on a node
+constexpr int kMostNodeDevices = 1'024;  // on a node
 constexpr int kLargestShare = 1'000'000;
 constexpr int kLargestQuota = 1'000'000'000;
 
@@ -59,7 +59,7 @@ class Reader {
     check_keys(group, at, kKeys);
     read_kind(group, at, into);
     read_number(group, at, "count", 1, kMostNodes, into.count);
-    read_number(group, at, "devices", 1, kMostDevices, into.devices);
+    read_number(group, at, "devices", 1, kMostNodeDevices, into.devices);
     if (group.contains("partition") && read_text(group["partition"], at + "/partition", into.partition))
       into.labels["partition"] = into.partition;
     if (group.contains("network")) read_network(group["network"], at + "/network", into.network);
@@ -84,7 +84,7 @@ class Reader {
     check_keys(network, at, kNetworkKeys);
     read_number(network, at, "per_switch", 1, kMostNodes, into.per_switch);
     read_number(network, at, "switches_per_spine", 1, kMostNodes, into.switches_per_spine);
-    read_number(network, at, "rails", 1, kMostDevices, into.rails);
+    read_number(network, at, "rails", 1, kMostNodeDevices, into.rails);
     read_number(network, at, "rail_gbps", 1, kFastest, into.rail_gbps);
     read_number(network, at, "uplink_gbps", 1, kFastest, into.uplink_gbps);
     if (into.switches_per_spine > 0 && into.per_switch == 0)

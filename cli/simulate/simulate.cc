@@ -30,7 +30,7 @@ constexpr std::size_t kShownBadRows = 5;
 constexpr int kSparkWidth = 60;
 constexpr int kMostAdded = 100'000;
 
-struct Options {
+struct SimulateOptions {
   std::string cluster, trace, plot;
   std::string policy = std::string(policy_of(SchedulingOptions{}.policy).name());
   std::vector<std::string> compare;
@@ -45,7 +45,7 @@ T value_or_refuse(Result<T> result) {
   return std::move(result).value();
 }
 
-TraceFile read_trace(const Options& options) {
+TraceFile read_trace(const SimulateOptions& options) {
   std::string text = read_file(options.trace);
   if (options.trace.ends_with(".zst")) text = value_or_refuse(zstd_decompress(text, kLargestTrace));
   TraceFile trace = value_or_refuse(parse_trace(text, options.trace));
@@ -59,13 +59,13 @@ TraceFile read_trace(const Options& options) {
 }
 
 // One line on standard error that is redrawn while a person waits for more than a second.
-class Progress {
+class SimulationProgress {
  public:
-  Progress(std::string what, std::size_t jobs) : what_(std::move(what)), jobs_(jobs) {
+  SimulationProgress(std::string what, std::size_t jobs) : what_(std::move(what)), jobs_(jobs) {
     if (isatty(STDERR_FILENO) == 1)
       thread_ = std::jthread([this](const std::stop_token& stop) { draw(stop); });
   }
-  ~Progress() {
+  ~SimulationProgress() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
     if (drawn_) std::fputs("\r\x1b[K", stderr);
@@ -97,7 +97,7 @@ class Progress {
 };
 
 // What a reader must know about the trace and the partitions, a sentence each.
-std::vector<std::string> notes_on(const Options& options, const TraceFile& trace,
+std::vector<std::string> notes_on(const SimulateOptions& options, const TraceFile& trace,
                                   const std::vector<Partition>& partitions) {
   std::vector<std::string> notes;
   if (!trace.bad.empty()) {
@@ -121,7 +121,7 @@ std::vector<std::string> notes_on(const Options& options, const TraceFile& trace
   return notes;
 }
 
-std::string heading(const Options& options, const TraceFile& trace,
+std::string heading(const SimulateOptions& options, const TraceFile& trace,
                     const std::vector<Partition>& partitions) {
   const auto span = trace.rows.back().submit - trace.rows.front().submit;
   std::int64_t devices = 0;
@@ -169,7 +169,7 @@ void check_added(const RunOptions& options, const std::vector<Partition>& partit
                       options.added->kind, options.added->device_kind, first.device_kind, first.kind));
 }
 
-std::vector<SimulatedRun> run_all(const Options& options, const TraceFile& trace,
+std::vector<SimulatedRun> run_all(const SimulateOptions& options, const TraceFile& trace,
                                   const std::vector<Partition>& partitions) {
   std::vector<std::string> policies{options.policy};
   policies.insert(policies.end(), options.compare.begin(), options.compare.end());
@@ -182,7 +182,7 @@ std::vector<SimulatedRun> run_all(const Options& options, const TraceFile& trace
       run_options.add_nodes = more;
       SimulatedRun& done = runs.emplace_back();
       done.name = policy + (more > 0 ? " " + added_text(run_options) : "");
-      Progress progress(done.name, trace.rows.size());
+      SimulationProgress progress(done.name, trace.rows.size());
       done.replay = run(trace.rows, partitions, run_options, [&](std::size_t jobs) { progress.ended(jobs); });
       done.summary = summarise(trace, done.replay);
     }
@@ -206,7 +206,7 @@ json to_json(const TraceFile& trace, const std::vector<Partition>& partitions,
   return {{"jobs", trace.rows.size()}, {"skipped", bad}, {"partitions", parts}, {"runs", all}};
 }
 
-void run(Options options, const Session& session) {
+void run_simulate(SimulateOptions options, const Session& session) {
   const ClusterFile cluster = value_or_refuse(parse_cluster(read_file(options.cluster), options.cluster));
   options.run.accounts = cluster.accounts;
   const TraceFile trace = read_trace(options);
@@ -238,7 +238,7 @@ void add_duration(CLI::App& command, const std::string& name, const std::functio
 }  // namespace
 
 void add_simulate(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   CLI::App* command =
       app.add_subcommand("simulate", "Replay a trace of jobs under the real scheduler, without nodes");
   command->add_option("--cluster", options->cluster, "YAML file with the cluster's nodes")
@@ -303,7 +303,7 @@ Examples:
 jobs.csv begins with the names of its columns: submit, duration, devices and, where known, account, priority,
 walltime, partition, per_node. cluster.yaml is "nodes:" and a list of groups like {kind: dgx-h100, count: 4};
 "accounts:" in it gives accounts a share, a quota and a limit: "nlp: {share: 3, quota: {gpu: 64}}".)");
-  command->callback([options, &session] { run(*options, session); });
+  command->callback([options, &session] { run_simulate(*options, session); });
 }
 
 }  // namespace podium::cli

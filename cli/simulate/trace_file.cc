@@ -10,7 +10,7 @@
 namespace podium::cli {
 namespace {
 
-enum class Column {
+enum class TraceColumn {
   submit,
   duration,
   devices,
@@ -22,39 +22,39 @@ enum class Column {
   per_node
 };
 
-struct ColumnName {
+struct TraceColumnName {
   std::string_view name;
-  Column column;
+  TraceColumn column;
 };
 
 // The first name of a column is ours; the others are those of published traces.
-constexpr std::array kColumns{ColumnName{"submit", Column::submit},
-                              ColumnName{"timestamp", Column::submit},
-                              ColumnName{"submit_time", Column::submit},
-                              ColumnName{"submitted_time", Column::submit},
-                              ColumnName{"duration", Column::duration},
-                              ColumnName{"run_time", Column::duration},
-                              ColumnName{"devices", Column::devices},
-                              ColumnName{"num_gpus", Column::devices},
-                              ColumnName{"num_gpu", Column::devices},
-                              ColumnName{"gpu_num", Column::devices},
-                              ColumnName{"max_devices", Column::max_devices},
-                              ColumnName{"account", Column::account},
-                              ColumnName{"user", Column::account},
-                              ColumnName{"priority", Column::priority},
-                              ColumnName{"walltime", Column::walltime},
-                              ColumnName{"partition", Column::partition},
-                              ColumnName{"cluster", Column::partition},
-                              ColumnName{"vc", Column::partition},
-                              ColumnName{"per_node", Column::per_node}};
-constexpr std::array kRequired{Column::submit, Column::duration, Column::devices};
+constexpr std::array kColumns{TraceColumnName{"submit", TraceColumn::submit},
+                              TraceColumnName{"timestamp", TraceColumn::submit},
+                              TraceColumnName{"submit_time", TraceColumn::submit},
+                              TraceColumnName{"submitted_time", TraceColumn::submit},
+                              TraceColumnName{"duration", TraceColumn::duration},
+                              TraceColumnName{"run_time", TraceColumn::duration},
+                              TraceColumnName{"devices", TraceColumn::devices},
+                              TraceColumnName{"num_gpus", TraceColumn::devices},
+                              TraceColumnName{"num_gpu", TraceColumn::devices},
+                              TraceColumnName{"gpu_num", TraceColumn::devices},
+                              TraceColumnName{"max_devices", TraceColumn::max_devices},
+                              TraceColumnName{"account", TraceColumn::account},
+                              TraceColumnName{"user", TraceColumn::account},
+                              TraceColumnName{"priority", TraceColumn::priority},
+                              TraceColumnName{"walltime", TraceColumn::walltime},
+                              TraceColumnName{"partition", TraceColumn::partition},
+                              TraceColumnName{"cluster", TraceColumn::partition},
+                              TraceColumnName{"vc", TraceColumn::partition},
+                              TraceColumnName{"per_node", TraceColumn::per_node}};
+constexpr std::array kRequired{TraceColumn::submit, TraceColumn::duration, TraceColumn::devices};
 
-constexpr int kMostDevices = 1'000'000;
+constexpr int kMostJobDevices = 1'000'000;
 constexpr int kHighestPriority = 100;
 constexpr double kLongestSeconds = 1e10;  // 300 years: keeps milliseconds far from overflow
 
-std::string_view own_name(Column column) {
-  return std::ranges::find(kColumns, column, &ColumnName::column)->name;
+std::string_view own_name(TraceColumn column) {
+  return std::ranges::find(kColumns, column, &TraceColumnName::column)->name;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -125,41 +125,41 @@ std::optional<Time> time_of(std::string_view text) {
   return date_of(text);
 }
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 struct Header {
-  std::vector<std::optional<Column>> columns;  // by field
+  std::vector<std::optional<TraceColumn>> columns;  // by field
 
-  bool has(Column column) const { return std::ranges::find(columns, column) != columns.end(); }
+  bool has(TraceColumn column) const { return std::ranges::find(columns, column) != columns.end(); }
 };
 
 Errors read_header(std::string_view line, const std::string& name, Header& header, TraceFile& trace) {
   Errors errors;
   for (const std::string& field : split(line)) {
-    const auto known = std::ranges::find(kColumns, field, &ColumnName::name);
+    const auto known = std::ranges::find(kColumns, field, &TraceColumnName::name);
     if (known == kColumns.end()) {
       trace.ignored.push_back(field);
       header.columns.emplace_back();
     } else if (header.has(known->column)) {
       errors.push_back({ErrorCode::invalid,
-                        "the column " + quoted(field) + " tells " + std::string(own_name(known->column)) +
+                        "the column " + in_quotes(field) + " tells " + std::string(own_name(known->column)) +
                             " a second time; remove one of the two",
                         name + ":1"});
     } else {
       header.columns.emplace_back(known->column);
     }
   }
-  for (const Column column : kRequired)
+  for (const TraceColumn column : kRequired)
     if (!header.has(column))
       errors.push_back({ErrorCode::invalid,
-                        "the header names no column " + quoted(own_name(column)) +
+                        "the header names no column " + in_quotes(own_name(column)) +
                             "; a trace has submit, duration and devices, one job a line",
                         name + ":1"});
   return errors;
 }
 
 // Why the field makes no sense; "" when it does.
-std::string read_field(Column column, const std::string& text, TraceRow& row) {
+std::string read_field(TraceColumn column, const std::string& text, TraceRow& row) {
   const auto whole = [&text](int low, int high, int& into) {
     const auto number = number_of<int>(text);
     if (!number || *number < low || *number > high) return false;
@@ -167,42 +167,43 @@ std::string read_field(Column column, const std::string& text, TraceRow& row) {
     return true;
   };
   switch (column) {
-    case Column::submit:
+    case TraceColumn::submit:
       if (const auto time = time_of(text)) {
         row.submit = *time;
         return "";
       }
-      return "submit is seconds or a date like 2026-03-01 12:00:00, not " + quoted(text);
-    case Column::duration:
+      return "submit is seconds or a date like 2026-03-01 12:00:00, not " + in_quotes(text);
+    case TraceColumn::duration:
       if (const auto duration = duration_of(text)) {
         row.work = *duration;
         return "";
       }
-      return "duration is seconds or like 2h30m, not " + quoted(text);
-    case Column::devices:
-      return whole(1, kMostDevices, row.devices) ? ""
-                                                 : "devices is a whole number from 1, not " + quoted(text);
-    case Column::max_devices:
-      if (text.empty() || whole(0, kMostDevices, row.max_devices)) return "";
-      return "max_devices is a whole number, not " + quoted(text);
-    case Column::account:
+      return "duration is seconds or like 2h30m, not " + in_quotes(text);
+    case TraceColumn::devices:
+      return whole(1, kMostJobDevices, row.devices)
+                 ? ""
+                 : "devices is a whole number from 1, not " + in_quotes(text);
+    case TraceColumn::max_devices:
+      if (text.empty() || whole(0, kMostJobDevices, row.max_devices)) return "";
+      return "max_devices is a whole number, not " + in_quotes(text);
+    case TraceColumn::account:
       row.account = text;
       return "";
-    case Column::priority:
+    case TraceColumn::priority:
       if (text.empty() || whole(0, kHighestPriority, row.priority)) return "";
-      return "priority is a whole number from 0 to 100, not " + quoted(text);
-    case Column::walltime:
+      return "priority is a whole number from 0 to 100, not " + in_quotes(text);
+    case TraceColumn::walltime:
       if (text.empty()) return "";
       row.walltime = duration_of(text);
       return row.walltime && *row.walltime > Duration{}
                  ? ""
-                 : "walltime is seconds or like 2h30m, not " + quoted(text);
-    case Column::partition:
+                 : "walltime is seconds or like 2h30m, not " + in_quotes(text);
+    case TraceColumn::partition:
       row.partition = text;
       return "";
-    case Column::per_node:
-      if (text.empty() || whole(0, kMostDevices, row.per_node)) return "";
-      return "per_node is a whole number from 0, not " + quoted(text);
+    case TraceColumn::per_node:
+      if (text.empty() || whole(0, kMostJobDevices, row.per_node)) return "";
+      return "per_node is a whole number from 0, not " + in_quotes(text);
   }
   return "";
 }
@@ -248,8 +249,8 @@ Result<TraceFile> parse_trace(std::string_view text, const std::string& name) {
                                          ": " + trace.bad.front().why,
                  name};
   std::ranges::stable_sort(trace.rows, {}, &TraceRow::submit);
-  trace.has_accounts = header.has(Column::account);
-  trace.has_partitions = header.has(Column::partition);
+  trace.has_accounts = header.has(TraceColumn::account);
+  trace.has_partitions = header.has(TraceColumn::partition);
   return trace;
 }
 

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-PROGRAMS = ("common", "coordinator", "agent", "cli")
+PROGRAMS = ("common", "coordinator", "agent", "cli", "worker")
 TARGET = re.compile(r"podium_(?:library|program)\((\S+)\s+SOURCES\s+(.*?)(?:\sDEPS|\))", re.DOTALL)
 APART = re.compile(r"set_target_properties\((\S+) PROPERTIES UNITY_BUILD OFF\)")
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)

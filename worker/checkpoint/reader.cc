@@ -20,7 +20,7 @@ struct Target {
 };
 
 // By kind and parameter.
-using Targets = std::multimap<std::string, Target>;
+using TargetsByName = std::multimap<std::string, Target>;
 
 std::string key_of(const std::string& kind, const std::string& parameter) { return kind + "/" + parameter; }
 
@@ -32,7 +32,8 @@ void check_shape(const Piece& stored, const Piece& wanted) {
 }
 
 // One stored piece of one kind goes wherever elements of it are wanted.
-void deliver(const SafetensorsFile& file, const std::string& kind, const Piece& stored, Targets& targets) {
+void deliver(const SafetensorsFile& file, const std::string& kind, const Piece& stored,
+             TargetsByName& targets) {
   std::vector<float> values;
   const auto [begin, end] = targets.equal_range(key_of(kind, stored.parameter));
   for (auto target = begin; target != end; ++target) {
@@ -69,7 +70,7 @@ CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest
 }
 
 void CheckpointReader::read(std::span<const WantedPiece> wanted) {
-  Targets targets;
+  TargetsByName targets;
   std::set<std::string> kinds;
   std::map<std::string, std::set<const Piece*>> needed;  // by file
   for (const WantedPiece& piece : wanted) {

@@ -26,7 +26,7 @@ void check_call(const nccl::Library& library, nccl::Result result, const char* c
                              "; NCCL_DEBUG=INFO says more");
 }
 
-std::span<std::byte> bytes_of(nccl::UniqueId& id) { return std::as_writable_bytes(std::span(id.bytes)); }
+std::span<std::byte> id_bytes(nccl::UniqueId& id) { return std::as_writable_bytes(std::span(id.bytes)); }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void NcclCommunicator::connect() {
   nccl::UniqueId id{};
   const NcclSetting& setting = world_->setting;
   if (rank() == 0) check_call(setting.library, setting.library.get_unique_id(&id), "ncclGetUniqueId");
-  host().broadcast(bytes_of(id), 0);
+  host().broadcast(id_bytes(id), 0);
   collectives_ = std::make_unique<NcclConnection>(setting, id, rank(), size(), name_);
 }
 
@@ -108,7 +108,7 @@ NcclLink& NcclCommunicator::link(int peer, bool sends) {
   auto id = std::make_shared<nccl::UniqueId>();
   if (sends) check_call(setting.library, setting.library.get_unique_id(id.get()), "ncclGetUniqueId");
   std::future<void> exchanged =
-      sends ? host().send(bytes_of(*id), peer) : host().receive(bytes_of(*id), peer);
+      sends ? host().send(id_bytes(*id), peer) : host().receive(id_bytes(*id), peer);
   const std::string name = name_ + (sends ? ", to rank " : ", from rank ") + std::to_string(peer);
   link = std::make_unique<NcclLink>(setting, sends, std::move(id), std::move(exchanged), name);
   return *link;

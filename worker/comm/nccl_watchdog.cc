@@ -8,7 +8,7 @@
 namespace podium {
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenLooks{100};
+constexpr std::chrono::milliseconds kBetweenWatches{100};
 
 }  // namespace
 
@@ -53,7 +53,7 @@ void NcclWatchdog::check() const {
 
 void NcclWatchdog::run() {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kBetweenLooks, [this] { return stopping_; })) {
+  while (!changed_.wait_for(lock, kBetweenWatches, [this] { return stopping_; })) {
     if (lost_) continue;
     const std::optional<std::string> trouble = look();
     lock.unlock();

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr char kExamples[] = R"(
+constexpr char kCalibrateExamples[] = R"(
 Examples:
   podium-worker calibrate bert-base-uncased --text 'corpus/*.txt' --out bert-base-int8
   podium-worker calibrate checkpoints/step-00000200 --data . --format fp8 --text heldout.txt --out model-fp8 --gpu
@@ -28,7 +28,7 @@ Use text like that of the task. int8 cuts inputs at a percentile of their magnit
 accuracy is measured on the last fifth of the text. --sparse prunes to 2:4 by magnitude, which costs much of a model's
 accuracy unless training continues from the pruned weights.)";
 
-struct Arguments {
+struct CalibrateArguments {
   ModelArguments model;
   ComputeArguments compute;
   std::vector<std::string> text;
@@ -47,7 +47,8 @@ struct Outcome {
   Agreement agreement;
 };
 
-json calibration_json(const Arguments& arguments, const QuantisationChoice& choice, const Outcome& outcome) {
+json calibration_json(const CalibrateArguments& arguments, const QuantisationChoice& choice,
+                      const Outcome& outcome) {
   const Agreement& agreement = outcome.agreement;
   return {{"text", arguments.text},
           {"sequences", outcome.calibrated},
@@ -61,7 +62,7 @@ json calibration_json(const Arguments& arguments, const QuantisationChoice& choi
           {"embedding_error", agreement.embedding_error}};
 }
 
-std::string outcome_text(const Arguments& arguments, const Outcome& outcome) {
+std::string outcome_text(const CalibrateArguments& arguments, const Outcome& outcome) {
   const Agreement& agreement = outcome.agreement;
   std::string text = fmt::format(
       "{} {}{}: ranges from {} sequences, compared on {} others\n", arguments.out.string(), arguments.format,
@@ -86,7 +87,7 @@ std::pair<std::span<const MaskedSequence>, std::span<const MaskedSequence>> part
   return {text.first(kept), text.subspan(kept)};
 }
 
-void check(const Arguments& arguments, const SourceModel& model) {
+void check_model(const CalibrateArguments& arguments, const SourceModel& model) {
   if (model.quantised_to)
     throw BadData(model.origin + " is quantised already; calibrate the model that it was made of");
   if (arguments.length > model.spec.max_positions)
@@ -94,9 +95,9 @@ void check(const Arguments& arguments, const SourceModel& model) {
                               model.spec.max_positions));
 }
 
-void run(const Arguments& arguments) {
+void run_calibrate(const CalibrateArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
-  check(arguments, model);
+  check_model(arguments, model);
   const WordPieceTokenizer tokenizer = tokenizer_of(model);
   const SpecialTokens& special = tokenizer.vocabulary().special();
   const std::vector<MaskedSequence> text =
@@ -126,9 +127,9 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_calibrate(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CalibrateArguments>();
   CLI::App* command = app.add_subcommand("calibrate", "Make an 8-bit model for inference of a trained one");
-  command->footer(kExamples);
+  command->footer(kCalibrateExamples);
   add_model_arguments(*command, arguments->model);
   add_device_arguments(*command, arguments->compute);
   command->add_option("--text", arguments->text, "Text files or globs to calibrate with")->required();
@@ -152,7 +153,7 @@ void add_calibrate(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "As one JSON object");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_calibrate(*arguments); });
 }
 
 }  // namespace podium

@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kExamples[] = R"(
+constexpr char kExportExamples[] = R"(
 Example:
   podium-worker export podium-run/checkpoints/step-00000200 --out model --data .)";
 
-struct Arguments {
+struct ExportArguments {
   fs::path checkpoint;
   fs::path out;
   fs::path data = ".";
@@ -37,7 +37,7 @@ void copy_if_there(const fs::path& from, const fs::path& to) {
   fs::copy_file(from, to, fs::copy_options::overwrite_existing);
 }
 
-void copy_tokenizer(const Arguments& arguments, const TokenizerSpec& tokenizer) {
+void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& tokenizer) {
   nlohmann::json config;
   if (!tokenizer.wordpiece.empty()) {
     copy_if_there(arguments.data / tokenizer.wordpiece, arguments.out / "vocab.txt");
@@ -52,7 +52,7 @@ void copy_tokenizer(const Arguments& arguments, const TokenizerSpec& tokenizer) 
   write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
-void export_checkpoint(const Arguments& arguments) {
+void export_checkpoint(const ExportArguments& arguments) {
   const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
   const ModelSpec model = model_of(manifest);
   CheckpointReader reader(arguments.checkpoint, manifest);
@@ -68,10 +68,10 @@ void export_checkpoint(const Arguments& arguments) {
 }  // namespace
 
 void add_export(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* command =
       app.add_subcommand("export", "Make a Hugging Face folder of a checkpoint of any layout");
-  command->footer(kExamples);
+  command->footer(kExportExamples);
   command->add_option("checkpoint", arguments->checkpoint, "Folder such as checkpoints/step-00000200")
       ->required();
   command->add_option("--out", arguments->out, "Folder to make")->required();

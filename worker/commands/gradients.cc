@@ -47,7 +47,7 @@ std::vector<std::string> arguments_of(const GradientsRun& run, int rank, const f
   return arguments;
 }
 
-GlooOptions meeting_of(const GradientsRun& run, const std::atomic<bool>& stop) {
+GlooOptions gradients_meeting(const GradientsRun& run, const std::atomic<bool>& stop) {
   GlooOptions options;
   options.size = run.world();
   if (run.world() == 1) return options;
@@ -60,7 +60,7 @@ GlooOptions meeting_of(const GradientsRun& run, const std::atomic<bool>& stop) {
   return options;
 }
 
-int thread_count(const GradientsRun& run) {
+int gradients_threads(const GradientsRun& run) {
   if (run.threads > 0) return run.threads;
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / run.world());
 }
@@ -175,11 +175,11 @@ void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
   const JobDevice device = open_job_device(run.gpu ? "gpu" : "cpu", run.rank ? run.rank->rank : 0);
   Context context;
   device.lend_to(context);
-  context.threads = thread_count(run);
+  context.threads = gradients_threads(run);
   omp_set_num_threads(context.threads);
   const ModelSpec spec = read_model(run.init);
   const MicroBatch batch = read_gradients_batch(run.batch, spec);
-  const std::unique_ptr<Communicator> world = meet_world(meeting_of(run, stop), context.memory);
+  const std::unique_ptr<Communicator> world = meet_world(gradients_meeting(run, stop), context.memory);
   ParallelGroups groups = make_groups(*world, {.tensor = run.tensor, .pipeline = run.pipeline});
   const std::unique_ptr<Model> model = make_loaded_model(context, spec, run, groups);
   const auto [losses, gradients] =

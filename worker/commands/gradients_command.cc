@@ -10,7 +10,7 @@
 namespace podium {
 namespace {
 
-constexpr char kExamples[] = R"(
+constexpr char kGradientsExamples[] = R"(
 Examples:
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
   podium-worker gradients --init gpt2 --batch batch.safetensors --out grads.safetensors --tensor 2 --pipeline 2
@@ -20,7 +20,7 @@ attention_mask (ones, then zeros), and for BERT token_type_ids and next_sentence
 shifted inside: pass input_ids again. There is no dropout. The loss is the mean over scored tokens, for BERT plus the
 mean over next-sentence labels; it is printed and kept in the output's metadata.)";
 
-WorkerExit run(const GradientsRun& run) {
+WorkerExit run_gradients(const GradientsRun& run) {
   if (run.world() > 1 && !run.rank)
     return static_cast<WorkerExit>(start_gradients(run, std::filesystem::read_symlink("/proc/self/exe")));
   const StopSignals signals;
@@ -46,7 +46,7 @@ void add_gradients(CLI::App& app, WorkerExit& exit) {
   const auto arguments = std::make_shared<GradientsRun>();
   CLI::App* command =
       app.add_subcommand("gradients", "Loss and all gradients of a Hugging Face model for one given batch");
-  command->footer(kExamples);
+  command->footer(kGradientsExamples);
   command->add_option("--init", arguments->init, "Folder with config.json and model.safetensors")->required();
   command->add_option("--batch", arguments->batch, "Safetensors file with the batch")->required();
   command->add_option("--out", arguments->out, "Safetensors file for the gradients")->required();
@@ -65,7 +65,7 @@ void add_gradients(CLI::App& app, WorkerExit& exit) {
   command->add_flag("--gpu", arguments->gpu, "Compute on this machine's GPUs; else on its CPU");
   command->add_option("--threads", arguments->threads, "Threads of each process; 0 shares the machine's");
   add_rank(*command, *arguments);
-  command->callback([arguments, &exit] { exit = run(*arguments); });
+  command->callback([arguments, &exit] { exit = run_gradients(*arguments); });
 }
 
 }  // namespace podium

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr char kExamples[] = R"(
+constexpr char kInferExamples[] = R"(
 Examples:
   echo 'the capital of france is [MASK].' | podium-worker infer bert-base-uncased
   podium-worker infer model --text questions.txt --gpu --precision bf16 --top 3 --json
@@ -31,7 +31,7 @@ Examples:
 Each line is a sequence. --json prints one object a line. Embeddings are F32: "mean" [lines, hidden], the mean of the
 tokens' last hidden states, and "pooled" [lines, hidden] where the model has a pooler.)";
 
-struct Arguments {
+struct InferArguments {
   ModelArguments model;
   ComputeArguments compute;
   std::string text = "-";
@@ -41,7 +41,8 @@ struct Arguments {
   bool json = false;
 };
 
-std::vector<TextSequence> read_text(const std::string& path, const WordPieceTokenizer& tokenizer, int most) {
+std::vector<TextSequence> read_sequences(const std::string& path, const WordPieceTokenizer& tokenizer,
+                                         int most) {
   std::vector<TextSequence> sequences;
   const auto add = [&](std::string_view line) {
     const std::string origin =
@@ -56,7 +57,8 @@ std::vector<TextSequence> read_text(const std::string& path, const WordPieceToke
   return sequences;
 }
 
-std::string text_of(const TextSequence& sequence, const TextResult& result, const Vocabulary& vocabulary) {
+std::string answer_text(const TextSequence& sequence, const TextResult& result,
+                        const Vocabulary& vocabulary) {
   std::string text = sequence.text + "\n";
   for (const auto& candidates : result.masks) {
     text += "  [MASK]";
@@ -68,7 +70,8 @@ std::string text_of(const TextSequence& sequence, const TextResult& result, cons
   return text;
 }
 
-std::string json_of(const TextSequence& sequence, const TextResult& result, const Vocabulary& vocabulary) {
+std::string answer_json(const TextSequence& sequence, const TextResult& result,
+                        const Vocabulary& vocabulary) {
   json masks = json::array();
   for (std::size_t i = 0; i < result.masks.size(); ++i) {
     json candidates = json::array();
@@ -114,11 +117,12 @@ void drop_unknown(TextResult& result, std::int32_t tokens) {
     std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.token >= tokens; });
 }
 
-void run(const Arguments& arguments) {
+void run_infer(const InferArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
   const WordPieceTokenizer tokenizer = tokenizer_of(model);
   const Vocabulary& vocabulary = tokenizer.vocabulary();
-  const std::vector<TextSequence> sequences = read_text(arguments.text, tokenizer, model.spec.max_positions);
+  const std::vector<TextSequence> sequences =
+      read_sequences(arguments.text, tokenizer, model.spec.max_positions);
   Compute compute(arguments.compute);
   BertWeights weights =
       make_bert_weights(compute.context, model, {.precision = precision_of(arguments.compute, model)});
@@ -131,7 +135,7 @@ void run(const Arguments& arguments) {
     std::vector<TextResult> results = inference.run(part, arguments.top);
     for (std::size_t i = 0; i < part.size(); ++i) {
       drop_unknown(results[i], vocabulary.size());
-      const auto tell = arguments.json ? json_of : text_of;
+      const auto tell = arguments.json ? answer_json : answer_text;
       std::fputs(tell(part[i], results[i], vocabulary).c_str(), stdout);
       embeddings.add(results[i]);
     }
@@ -142,10 +146,10 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_infer(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InferArguments>();
   CLI::App* command =
       app.add_subcommand("infer", "Fill [MASK] in text, judge pairs of sentences, write embeddings");
-  command->footer(kExamples);
+  command->footer(kInferExamples);
   add_model_arguments(*command, arguments->model);
   add_compute_arguments(*command, arguments->compute);
   command->add_option("--text", arguments->text, "File of lines, or - for standard input")
@@ -158,7 +162,7 @@ void add_infer(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One object a line");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_infer(*arguments); });
 }
 
 }  // namespace podium

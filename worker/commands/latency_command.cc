@@ -22,7 +22,7 @@
 namespace podium {
 namespace {
 
-constexpr char kExamples[] = R"(
+constexpr char kLatencyExamples[] = R"(
 Examples:
   podium-worker latency bert-large --gpu --precision fp16           # batch 1, length 128
   podium-worker latency bert-base --gpu --precision int8 --sparse --length 384
@@ -35,7 +35,7 @@ depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's 
 
 constexpr int kVocabulary = 30528;  // BERT's, padded
 
-struct Arguments {
+struct LatencyArguments {
   ModelArguments model;
   ComputeArguments compute;
   SessionShape shape;
@@ -67,7 +67,7 @@ InferenceBatch random_batch(const ModelSpec& spec, const SessionShape& shape) {
   return batch;
 }
 
-std::vector<SessionShape> shapes_of(const Arguments& arguments, const ModelSpec& spec) {
+std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const ModelSpec& spec) {
   std::vector<SessionShape> shapes;
   for (const std::string& text : arguments.shapes) {
     SessionShape shape;
@@ -93,7 +93,7 @@ struct Measured {
   Latency latency;
 };
 
-std::string json_of(const Measured& m) {
+std::string json_line(const Measured& m) {
   return nlohmann::json{{"model", m.model},
                         {"device", m.device},
                         {"precision", m.precision},
@@ -109,7 +109,7 @@ std::string json_of(const Measured& m) {
          "\n";
 }
 
-std::string text_of(const Measured& m) {
+std::string text_line(const Measured& m) {
   return fmt::format(
       "{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
       m.model, m.device, m.precision, m.sparse ? " 2:4 sparse" : "", m.shape.sequences, m.shape.length,
@@ -145,8 +145,8 @@ Checked take_results(const Context& context, const BertSession& session, const I
 }
 
 // With the CPU's, in the same precision. A line each; throws after the last where one is too far from it.
-void check(const Arguments& arguments, const SourceModel& model, const InferenceOptions& options,
-           const std::vector<Checked>& computed) {
+void check_results(const LatencyArguments& arguments, const SourceModel& model,
+                   const InferenceOptions& options, const std::vector<Checked>& computed) {
   Compute cpu({.precision = arguments.compute.precision, .threads = arguments.compute.threads});
   BertWeights weights = make_bert_weights(cpu.context, model, options);
   const double tolerance = distance_tolerance(options.precision);
@@ -178,7 +178,7 @@ void check(const Arguments& arguments, const SourceModel& model, const Inference
   if (!all_passed) throw std::runtime_error("latency --check: the results differ from the CPU's");
 }
 
-void run(const Arguments& arguments) {
+void run_latency(const LatencyArguments& arguments) {
   const std::string name = arguments.model.model.string();
   const std::optional<ModelSpec> preset = preset_model(name);
   SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
@@ -204,19 +204,19 @@ void run(const Arguments& arguments) {
     session.set_inputs(batch);
     measured.shape = shape;
     measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
-    std::fputs((arguments.json ? json_of(measured) : text_of(measured)).c_str(), stdout);
+    std::fputs((arguments.json ? json_line(measured) : text_line(measured)).c_str(), stdout);
     std::fflush(stdout);
     if (arguments.check) computed.push_back(take_results(compute.context, session, batch));
   }
-  if (arguments.check) check(arguments, model, options, computed);
+  if (arguments.check) check_results(arguments, model, options, computed);
 }
 
 }  // namespace
 
 void add_latency(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<LatencyArguments>();
   CLI::App* command = app.add_subcommand("latency", "How long a BERT takes for one batch");
-  command->footer(kExamples);
+  command->footer(kLatencyExamples);
   add_model_arguments(*command, arguments->model);
   add_compute_arguments(*command, arguments->compute);
   command->add_option("--batch", arguments->shape.sequences, "Sequences")
@@ -237,7 +237,7 @@ void add_latency(CLI::App& app) {
       "--check", arguments->check,
       "Compare the first and the last sequence's results with the CPU's; fail where they differ");
   command->add_flag("--json", arguments->json, "One JSON object a line");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_latency(*arguments); });
 }
 
 }  // namespace podium

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kExamples[] = R"(
+constexpr char kLocalExamples[] = R"(
 Examples:
   podium-worker local configs/bert-mini.yaml
   podium-worker local configs/gpt-mini.yaml --devices 4 --tensor 2 --pipeline 2
@@ -25,7 +25,7 @@ Examples:
 
 Relative data paths begin at --data. Started again with the same --out, a job goes on from its newest checkpoint.)";
 
-struct Arguments {
+struct LocalArguments {
   SpecArguments spec;
   LocalRun run;
   bool json = false;
@@ -35,7 +35,7 @@ std::int64_t size_of(const fs::path& path) {
   return fs::exists(path) ? static_cast<std::int64_t>(fs::file_size(path)) : 0;
 }
 
-WorkerExit run(Arguments arguments) {
+WorkerExit run_local(LocalArguments arguments) {
   std::vector<std::string> notes;
   LocalRun& local = arguments.run;
   local.spec = read_spec(arguments.spec, notes);
@@ -54,9 +54,9 @@ WorkerExit run(Arguments arguments) {
 }  // namespace
 
 void add_local(CLI::App& app, WorkerExit& exit) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<LocalArguments>();
   CLI::App* command = app.add_subcommand("local", "Train a whole job on this machine, without any daemon");
-  command->footer(kExamples);
+  command->footer(kLocalExamples);
   add_spec_arguments(*command, arguments->spec);
   command->add_option("--threads", arguments->run.threads, "Threads of each process; 0 shares the machine's");
   command->add_option("--data", arguments->run.data_folder, "Folder where relative data paths begin")
@@ -64,7 +64,7 @@ void add_local(CLI::App& app, WorkerExit& exit) {
   command->add_option("--out", arguments->run.out_folder, "Folder for events and checkpoints")
       ->default_val("podium-run");
   command->add_flag("--json", arguments->json, "Print the results of the run as JSON");
-  command->callback([arguments, &exit] { exit = run(*arguments); });
+  command->callback([arguments, &exit] { exit = run_local(*arguments); });
 }
 
 }  // namespace podium

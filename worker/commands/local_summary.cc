@@ -69,7 +69,7 @@ json layout_json(const JobSpec& spec) {
           {"data", spec.resources.devices / model}};
 }
 
-std::string title(const LocalSummary& summary, const JobSpec& spec) {
+std::string summary_title(const LocalSummary& summary, const JobSpec& spec) {
   const json layout = layout_json(spec);
   const std::string verb = summary.status == "succeeded"   ? "trained"
                            : summary.status == "preempted" ? "stopped and saved"
@@ -117,7 +117,7 @@ json to_json(const LocalSummary& summary, const JobSpec& spec) {
 }
 
 std::string summary_text(const LocalSummary& summary, const JobSpec& spec) {
-  std::string text = title(summary, spec) + "\n";
+  std::string text = summary_title(summary, spec) + "\n";
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<28}{}\n", name, value);
   };

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kExamples[] = R"(
+constexpr char kProfileExamples[] = R"(
 Examples:
   podium-worker profile configs/bert-mini.yaml --set training.precision=bf16
   podium-worker profile configs/gpt-mini.yaml --devices 2 --pipeline 2 --out trace.json
@@ -24,7 +24,7 @@ Examples:
 Trains a few steps of the spec on this machine and keeps nothing but the profile. Time within an op that another op
 calls counts as the inner one's. GB/s counts each operand once. Open the trace at https://ui.perfetto.dev.)";
 
-struct Arguments {
+struct ProfileArguments {
   SpecArguments spec;
   ProfileRun run;
   fs::path trace;
@@ -33,7 +33,7 @@ struct Arguments {
   bool as_rank = false;  // a process that run_profile started: the spec is its launch.json
 };
 
-WorkerExit run(Arguments arguments) {
+WorkerExit run_profile(ProfileArguments arguments) {
   if (arguments.as_rank) {
     const StopSignals signals;
     return profile_rank(arguments.spec.file, arguments.run.warmup, signals.stop());
@@ -54,9 +54,9 @@ WorkerExit run(Arguments arguments) {
 }  // namespace
 
 void add_profile(CLI::App& app, WorkerExit& exit) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ProfileArguments>();
   CLI::App* command = app.add_subcommand("profile", "Where the time and memory of a few training steps go");
-  command->footer(kExamples);
+  command->footer(kProfileExamples);
   add_spec_arguments(*command, arguments->spec);
   command->add_option("--steps", arguments->run.steps, "Steps to measure")
       ->check(CLI::PositiveNumber)
@@ -73,7 +73,7 @@ void add_profile(CLI::App& app, WorkerExit& exit) {
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Everything, as JSON");
   command->add_flag("--as-rank", arguments->as_rank)->group("");
-  command->callback([arguments, &exit] { exit = run(*arguments); });
+  command->callback([arguments, &exit] { exit = run_profile(*arguments); });
 }
 
 }  // namespace podium

@@ -24,7 +24,7 @@ std::string rate(double amount, double seconds) {
   return amount > 0 && seconds > 0 ? fmt::format("{:.1f}", amount / seconds * 1e-9) : "";
 }
 
-std::string title(const JobSpec& spec, const RankProfile& profile, std::size_t ranks) {
+std::string profile_title(const JobSpec& spec, const RankProfile& profile, std::size_t ranks) {
   return fmt::format(
       "{}: {}, {} sequences of {} a step, {} process{}\n"
       "{} steps of {:.1f} ms: {:.1f} sequences/s, {} GFLOP/s of products in rank 0\n",
@@ -93,7 +93,7 @@ std::string memory_text(const RankProfile& profile) {
 
 std::string profile_text(const JobSpec& spec, const std::vector<RankProfile>& ranks, std::size_t most) {
   const RankProfile& lead = ranks.front();
-  std::string text = title(spec, lead, ranks.size()) + "\n" + phases_text(lead) + "\n" +
+  std::string text = profile_title(spec, lead, ranks.size()) + "\n" + phases_text(lead) + "\n" +
                      ops_text(lead, most) + "\n" + memory_text(lead);
   for (std::size_t rank = 1; rank < ranks.size(); ++rank)
     text += fmt::format("rank {}: {:.1f} ms a step, {} GFLOP/s, {:.1f} MB at most\n", rank,

@@ -22,8 +22,6 @@
 namespace podium {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw Failure(WorkerExit::bad_spec, message); }
-
 void check_supported(const Launch& launch) {
   const JobSpec& spec = launch.spec;
   find_task(spec).check(spec);
@@ -33,32 +31,33 @@ void check_supported(const Launch& launch) {
                              spec.evaluate.data, spec.model.init});
   for (const std::string& path : paths)
     if (leads_out_of_folder(path))
-      refuse("the path " + path + " leads out of the data folder, in which it begins");
-  if (spec.evaluate.every > 0 && spec.evaluate.data.empty()) refuse("evaluate.every needs evaluate.data");
+      refuse_spec("the path " + path + " leads out of the data folder, in which it begins");
+  if (spec.evaluate.every > 0 && spec.evaluate.data.empty())
+    refuse_spec("evaluate.every needs evaluate.data");
   if (spec.resume && launch.resume_folder.empty())
-    refuse("\"resume\" names a job of a cluster: submit the spec to its coordinator");
+    refuse_spec("\"resume\" names a job of a cluster: submit the spec to its coordinator");
 }
 
 void check_phase(const TrainingSpec& training, const LayoutRules& rules, int copies) {
   const BatchSpec& batch = training.batch;
   if (batch.micro < 1 || batch.global < 1 || batch.global % rules.batch_unit(batch.micro, copies) != 0)
-    refuse(fmt::format(
+    refuse_spec(fmt::format(
         "training.batch.global {} must be a positive multiple of training.batch.micro {} x {} "
         "data-parallel ranks{}; a run that goes on from a checkpoint may change training.batch.micro",
         batch.global, batch.micro, copies,
         rules.micro_batches_unit() == 1
             ? ""
             : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches_unit())));
-  if (training.sequence_length < 8) refuse("training.sequence_length must be at least 8");
-  if (training.schedule.steps < 1) refuse("training.schedule.steps must be at least 1");
+  if (training.sequence_length < 8) refuse_spec("training.sequence_length must be at least 8");
+  if (training.schedule.steps < 1) refuse_spec("training.schedule.steps must be at least 1");
 }
 
 void check_numbers(const Launch& launch) {
   if (launch.world_size < 1 || launch.task.rank < 0 || launch.task.rank >= launch.world_size)
-    refuse(fmt::format("rank {} does not exist among {}", launch.task.rank, launch.world_size));
+    refuse_spec(fmt::format("rank {} does not exist among {}", launch.task.rank, launch.world_size));
   const LayoutRules rules = layout_rules(launch.spec.parallel);
   if (!rules.possible())
-    refuse(
+    refuse_spec(
         fmt::format("parallel.tensor {}, pipeline {} and interleave {} must be positive, and interleave 1 "
                     "where there is one stage",
                     rules.tensor, rules.pipeline, rules.interleave));
@@ -66,8 +65,8 @@ void check_numbers(const Launch& launch) {
   for (const TrainingPhase& phase : training_phases(launch.spec.training)) {
     check_phase(phase.training, rules, layout.data);
     if (phase.training.sequence_length > launch.spec.model.max_positions)
-      refuse(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
-                         phase.training.sequence_length, launch.spec.model.max_positions));
+      refuse_spec(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
+                              phase.training.sequence_length, launch.spec.model.max_positions));
   }
 }
 

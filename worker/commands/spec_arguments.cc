@@ -14,20 +14,18 @@ namespace {
 
 constexpr int kMostUnasked = 16;  // processes started without --devices
 
-[[noreturn]] void refuse(const std::string& message) { throw Failure(WorkerExit::bad_spec, message); }
-
-std::string read_text(const std::string& path) {
+std::string read_spec_text(const std::string& path) {
   try {
     return read_file(path);
   } catch (const std::system_error& error) {
-    refuse(std::string("cannot read the spec: ") + error.what());
+    refuse_spec(std::string("cannot read the spec: ") + error.what());
   }
 }
 
 LoadedExperiment load(const std::string& text, const std::string& file,
                       const std::vector<Override>& overrides) {
   auto loaded = load_experiment(text, file, overrides);
-  if (!loaded.ok()) refuse("the spec cannot be trained:\n" + describe(loaded.errors()));
+  if (!loaded.ok()) refuse_spec("the spec cannot be trained:\n" + describe(loaded.errors()));
   return std::move(loaded).value();
 }
 
@@ -41,7 +39,7 @@ std::vector<Override> overrides_of(const SpecArguments& arguments, bool is_scali
   for (const std::string& set : arguments.sets) {
     const auto equals = set.find('=');
     if (equals == std::string::npos)
-      refuse("--set " + set + " must read KEY=VALUE, as in training.schedule.steps=20");
+      refuse_spec("--set " + set + " must read KEY=VALUE, as in training.schedule.steps=20");
     overrides.push_back({set.substr(0, equals), set.substr(equals + 1)});
   }
   return overrides;
@@ -57,9 +55,9 @@ const JobSpec& choose(const SpecArguments& arguments, const LoadedExperiment& st
   if (found != study.jobs.end()) return *found;
   std::string names;
   for (const JobSpec& job : study.jobs) names += "\n  " + job.name;
-  refuse(fmt::format("{} has no job{}{}; it has{}", arguments.file,
-                     arguments.job.empty() ? "" : " " + arguments.job,
-                     arguments.devices == 0 ? "" : fmt::format(" of {} devices", arguments.devices), names));
+  refuse_spec(fmt::format(
+      "{} has no job{}{}; it has{}", arguments.file, arguments.job.empty() ? "" : " " + arguments.job,
+      arguments.devices == 0 ? "" : fmt::format(" of {} devices", arguments.devices), names));
 }
 
 }  // namespace
@@ -83,16 +81,17 @@ void add_spec_arguments(CLI::App& command, SpecArguments& arguments) {
 }
 
 JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& notes) {
-  const std::string text = read_text(arguments.file);
+  const std::string text = read_spec_text(arguments.file);
   const LoadedExperiment written = load(text, arguments.file, {});
   const bool is_scaling = written.normalised.contains("scaling");
   const LoadedExperiment loaded = load(text, arguments.file, overrides_of(arguments, is_scaling));
   const JobSpec& job = choose(arguments, loaded);
   if (!job.command.empty())
-    refuse(arguments.file + " runs a command; podium-worker trains models only, so start the command itself");
+    refuse_spec(arguments.file +
+                " runs a command; podium-worker trains models only, so start the command itself");
   if (arguments.devices == 0 && job.resources.devices > kMostUnasked)
-    refuse(fmt::format("{} asks for {} devices; say with --devices how many processes to start here",
-                       arguments.file, job.resources.devices));
+    refuse_spec(fmt::format("{} asks for {} devices; say with --devices how many processes to start here",
+                            arguments.file, job.resources.devices));
   if (loaded.jobs.size() > 1)
     notes.push_back(
         fmt::format("{} is a study of {} jobs; this is {}", arguments.file, loaded.jobs.size(), job.name));

@@ -12,12 +12,12 @@
 namespace podium {
 namespace {
 
-constexpr char kExamples[] = R"(
+constexpr char kVocabExamples[] = R"(
 Examples:
   podium-worker vocab --size 2048 --out vocab.txt 'corpus/*.txt'
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'     # tokenizer/{vocab.json,merges.txt})";
 
-struct Arguments {
+struct VocabArguments {
   std::vector<std::string> corpus;
   int size = 30522;
   bool cased = false;
@@ -25,7 +25,7 @@ struct Arguments {
   std::filesystem::path out;
 };
 
-void build_wordpiece(const Arguments& arguments) {
+void build_wordpiece(const VocabArguments& arguments) {
   VocabularyBuilder builder(!arguments.cased);
   for (const auto& file : expand_globs(arguments.corpus, ""))
     for_each_line(file, [&](std::string_view line) { builder.add_text(line); });
@@ -34,7 +34,7 @@ void build_wordpiece(const Arguments& arguments) {
   write_file_atomic(arguments.out, text);
 }
 
-void build_byte_pairs(const Arguments& arguments) {
+void build_byte_pairs(const VocabArguments& arguments) {
   BpeBuilder builder;
   Reading reading;
   for (const auto& file : expand_globs(arguments.corpus, ""))
@@ -48,9 +48,9 @@ void build_byte_pairs(const Arguments& arguments) {
 }  // namespace
 
 void add_vocab(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<VocabArguments>();
   CLI::App* command = app.add_subcommand("vocab", "Build a WordPiece or a byte-pair vocabulary from text");
-  command->footer(kExamples);
+  command->footer(kVocabExamples);
   command->add_option("corpus", arguments->corpus, "Text files or globs")->required();
   command->add_option("--size", arguments->size, "Tokens")->capture_default_str()->check(CLI::PositiveNumber);
   CLI::Option* cased = command->add_flag("--cased", arguments->cased, "WordPiece: keep capitals and accents");

@@ -13,4 +13,8 @@ struct Failure : std::runtime_error {
   WorkerExit exit;
 };
 
+[[noreturn]] inline void refuse_spec(const std::string& message) {
+  throw Failure(WorkerExit::bad_spec, message);
+}
+
 }  // namespace podium

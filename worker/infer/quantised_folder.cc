@@ -141,14 +141,14 @@ class Reader {
   std::set<std::string> read_;
 };
 
-std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+std::span<const std::byte> float_bytes(const std::vector<float>& values) {
   return std::as_bytes(std::span(values));
 }
 
 void write_weights(const fs::path& path, const SourceModel& model) {
   std::vector<TensorEntry> entries;
   for (const auto& [name, tensor] : model.tensors)
-    entries.push_back({name, "F32", tensor.shape, bytes_of(tensor.values)});
+    entries.push_back({name, "F32", tensor.shape, float_bytes(tensor.values)});
   std::map<std::string, std::vector<float>> input_scales;
   for (const auto& [name, data] : model.products) {
     const std::int64_t columns = data.sparse() ? data.in / 2 : data.in;
@@ -159,9 +159,9 @@ void write_weights(const fs::path& path, const SourceModel& model) {
                          "U8",
                          {data.out, data.in / 8},
                          std::as_bytes(std::span(data.positions))});
-    entries.push_back({name + ".weight_scale", "F32", {data.out}, bytes_of(data.weight_scales)});
-    entries.push_back({name + ".input_scale", "F32", {1}, bytes_of(scale)});
-    entries.push_back({name + ".bias", "F32", {data.out}, bytes_of(data.bias)});
+    entries.push_back({name + ".weight_scale", "F32", {data.out}, float_bytes(data.weight_scales)});
+    entries.push_back({name + ".input_scale", "F32", {1}, float_bytes(scale)});
+    entries.push_back({name + ".bias", "F32", {data.out}, float_bytes(data.bias)});
   }
   write_safetensors(path, std::move(entries), {{"format", "pt"}});
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "worker/ops/token_order.h"
+#include "worker/tensor/shape.h"
 
 namespace podium {
 namespace {
@@ -11,10 +12,6 @@ namespace {
 // A run meets few different block sizes to compile products for.
 constexpr std::int64_t kRowMultiple = 32;
 constexpr std::int32_t kNone = -1;  // a row or label that is not there
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // Equal blocks, as few as may be.
 std::int64_t block_size(std::int64_t rows, std::int64_t most_together) {

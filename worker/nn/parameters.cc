@@ -5,6 +5,7 @@
 #include "worker/ops/linear.h"
 #include "worker/tensor/profiler.h"
 #include "worker/tensor/random.h"
+#include "worker/tensor/shape.h"
 
 namespace podium {
 namespace {
@@ -16,10 +17,6 @@ std::uint64_t hash(std::string_view name) {
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : name) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return value;
-}
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
 }
 
 // Where a slice's elements lie in the whole parameter: runs of neighbours, one every `pitch` elements.

@@ -1,6 +1,7 @@
 #include "worker/nn/row_layout.h"
 
 #include "common/base/check.h"
+#include "worker/tensor/shape.h"
 
 namespace podium {
 namespace {
@@ -8,10 +9,6 @@ namespace {
 // Unpadded rows are rounded up to a multiple of this, so that a run meets few different shapes to compile
 // products for.
 constexpr std::int64_t kUnpaddedMultiple = 64;
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 void check_batch(const MicroBatch& batch) {
   const auto sequences = static_cast<std::size_t>(batch.sequences);

@@ -29,4 +29,8 @@ class Shape {
 
 std::string to_string(const Shape& shape);  // "[32, 128]"
 
+constexpr std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace podium

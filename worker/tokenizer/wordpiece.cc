@@ -8,7 +8,7 @@ namespace podium {
 namespace {
 
 // Those of BERT, as its tokenizers declare them.
-WordPieceOptions published_options(const Vocabulary& vocabulary, bool lowercase) {
+WordPieceOptions wordpiece_published_options(const Vocabulary& vocabulary, bool lowercase) {
   WordPieceOptions options{.rules = BertRules::for_case(lowercase)};
   const SpecialTokens& special = vocabulary.special();
   for (const std::int32_t id :
@@ -17,7 +17,8 @@ WordPieceOptions published_options(const Vocabulary& vocabulary, bool lowercase)
   return options;
 }
 
-AddedTokens added_tokens(const WordPieceOptions& options, const BertNormalizer& normalizer, bool normalized) {
+AddedTokens wordpiece_added_tokens(const WordPieceOptions& options, const BertNormalizer& normalizer,
+                                   bool normalized) {
   std::vector<AddedToken> chosen;
   for (AddedToken token : options.added) {
     if (token.normalized != normalized) continue;
@@ -34,15 +35,15 @@ AddedTokens added_tokens(const WordPieceOptions& options, const BertNormalizer& 
 }  // namespace
 
 WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, bool lowercase)
-    : WordPieceTokenizer(vocabulary, published_options(vocabulary, lowercase)) {}
+    : WordPieceTokenizer(vocabulary, wordpiece_published_options(vocabulary, lowercase)) {}
 
 WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, const WordPieceOptions& options)
     : vocabulary_(std::move(vocabulary)),
       size_(vocabulary_.size()),
       longest_word_(options.longest_word),
       normalizer_(options.rules),
-      added_(added_tokens(options, normalizer_, false)),
-      added_normalized_(added_tokens(options, normalizer_, true)) {
+      added_(wordpiece_added_tokens(options, normalizer_, false)),
+      added_normalized_(wordpiece_added_tokens(options, normalizer_, true)) {
   for (const AddedToken& token : options.added) size_ = std::max(size_, token.id + 1);
   std::vector<ByteTrie::Entry> beginnings, continuations;
   for (std::int32_t id = 0; id < vocabulary_.size(); ++id) {

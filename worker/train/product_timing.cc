@@ -32,7 +32,7 @@ std::vector<std::string> all_texts(Communicator& world, const std::string& own) 
   return texts;
 }
 
-std::string describe(const json& device) {
+std::string device_text(const json& device) {
   return fmt::format("{} ({}) and {}", device.at("device").get<std::string>(),
                      device.at("architecture").get<std::string>(), device.at("library").get<std::string>());
 }
@@ -87,7 +87,7 @@ std::vector<ProductNote> ProductTiming::take_over(const json& record) {
     if (other == here.dump()) continue;
     wanted_ = false;
     return {{"warning", fmt::format("products are not timed, for the ranks' devices differ: {}, and {}",
-                                    describe(here), describe(json::parse(other)))}};
+                                    device_text(here), device_text(json::parse(other)))}};
   }
   if (record.is_null()) return {};
   try {
@@ -98,7 +98,7 @@ std::vector<ProductNote> ProductTiming::take_over(const json& record) {
       return {
           {"warning", fmt::format("the checkpoint's products were chosen for {}, and this is {}: they are "
                                   "chosen anew, and it goes on to rounding, not to the bit",
-                                  describe(there), describe(here))}};
+                                  device_text(there), device_text(here))}};
     const auto timed = record.at("timed").get<std::vector<std::string>>();
     ops::backend(context_).choose_products(context_, record.at("choices"));
     record_ = record;

@@ -26,7 +26,7 @@ LossScales scaled(const LossScales& scales, double factor) {
   return product;
 }
 
-std::string describe(const ParallelLayout& layout) {
+std::string layout_text(const ParallelLayout& layout) {
   return fmt::format("tensor {} x pipeline {} x data {}", layout.tensor, layout.pipeline, layout.data);
 }
 
@@ -62,7 +62,7 @@ void Trainer::resume() {
     scaler_.restore(state_.loss_scaler);
     if (state_.layout != parts_.groups.layout)
       progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
-                                         describe(parts_.groups.layout), describe(state_.layout)));
+                                         layout_text(parts_.groups.layout), layout_text(state_.layout)));
   } else {
     for (const std::string& note : parts_.first_weights(parameters())) progress_.note("info", note);
   }

@@ -105,10 +105,10 @@ std::vector<HeadTensor> bert_head_tensors(const ModelSpec& spec) {
           {bias(kBertNextSentence), {classes}}};
 }
 
-constexpr std::string_view kBare[] = {"embeddings.", "encoder.", "pooler."};
-constexpr std::string_view kOtherBeginnings[] = {"classifier.", "qa_outputs."};
-constexpr std::string_view kOtherEndings[] = {"embeddings.position_ids"};
-constexpr std::pair<std::string_view, std::string_view> kOlderEndings[] = {
+constexpr std::string_view kBertBare[] = {"embeddings.", "encoder.", "pooler."};
+constexpr std::string_view kBertOtherBeginnings[] = {"classifier.", "qa_outputs."};
+constexpr std::string_view kBertOtherEndings[] = {"embeddings.position_ids"};
+constexpr std::pair<std::string_view, std::string_view> kBertOlderEndings[] = {
     {"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}};
 
 }  // namespace
@@ -157,10 +157,10 @@ constinit const Family kBertFamily{
                                      "is_decoder": false})",
             .written = R"({"hidden_act": "gelu", "type_vocab_size": 2, "pad_token_id": 0})",
             .prefix = "bert.",
-            .bare = kBare,
-            .other_beginnings = kOtherBeginnings,
-            .other_endings = kOtherEndings,
-            .older_endings = kOlderEndings,
+            .bare = kBertBare,
+            .other_beginnings = kBertOtherBeginnings,
+            .other_endings = kBertOtherEndings,
+            .older_endings = kBertOlderEndings,
             .tied = "cls.predictions.decoder.weight",
             .twin = "cls.predictions.decoder.bias",
             .twin_of = kBertDecoderBias,

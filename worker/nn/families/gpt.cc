@@ -62,9 +62,9 @@ std::vector<HeadTensor> gpt_head_tensors(const ModelSpec& spec) {
   return {{norm + ".weight", {spec.hidden}}, {norm + ".bias", {spec.hidden}}};
 }
 
-constexpr std::string_view kBare[] = {"wte.", "wpe.", "h.", "ln_f."};
-constexpr std::string_view kOtherBeginnings[] = {"score.", "multiple_choice_head."};
-constexpr std::string_view kOtherEndings[] = {".attn.bias", ".attn.masked_bias"};
+constexpr std::string_view kGptBare[] = {"wte.", "wpe.", "h.", "ln_f."};
+constexpr std::string_view kGptOtherBeginnings[] = {"score.", "multiple_choice_head."};
+constexpr std::string_view kGptOtherEndings[] = {".attn.bias", ".attn.masked_bias"};
 
 }  // namespace
 
@@ -115,9 +115,9 @@ constinit const Family kGptFamily{
             .written = R"({"activation_function": "gelu_new"})",
             .end_of_text = 50256,
             .prefix = "transformer.",
-            .bare = kBare,
-            .other_beginnings = kOtherBeginnings,
-            .other_endings = kOtherEndings,
+            .bare = kGptBare,
+            .other_beginnings = kGptOtherBeginnings,
+            .other_endings = kGptOtherEndings,
             .tied = "lm_head.weight",
             .transposed = true,
             .query_key_value = "attn.c_attn",
