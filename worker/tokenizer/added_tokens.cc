@@ -30,19 +30,19 @@ bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
   return begin == 0 || !is_of_word(previous_character(text, begin));
 }
 
-std::size_t before_space(std::string_view text, std::size_t begin) {
-  for (std::size_t at = begin; at > 0; begin = at)
-    if (!u_isUWhiteSpace(previous_character(text, at))) break;
-  return begin;
-}
-
-std::size_t behind_space(std::string_view text, std::size_t end) {
-  for (std::size_t at = end; at < text.size(); end = at)
-    if (!u_isUWhiteSpace(next_character(text, at))) break;
-  return end;
-}
-
 }  // namespace
+
+std::size_t before_space(std::string_view text, std::size_t at) {
+  for (std::size_t begin = at; begin > 0; at = begin)
+    if (!u_isUWhiteSpace(previous_character(text, begin))) break;
+  return at;
+}
+
+std::size_t behind_space(std::string_view text, std::size_t at) {
+  for (std::size_t end = at; end < text.size(); at = end)
+    if (!u_isUWhiteSpace(next_character(text, end))) break;
+  return at;
+}
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) {
   std::unordered_set<std::string> known{""};

@@ -1,6 +1,5 @@
-// What BERT's basic tokenization makes of a character. The reference implementation takes general categories
-// and decompositions from tables of Unicode 8, so a younger character is neither punctuation nor accent nor
-// control here, whatever ICU says of it.
+// The properties of characters that BERT's basic tokenization uses. The reference implementation has the
+// tables of Unicode 8, so a character of a later version counts as unassigned here, whatever ICU says.
 #pragma once
 
 #include <unicode/umachine.h>
@@ -13,13 +12,13 @@ namespace podium {
 
 enum BertCharacter : std::uint8_t {
   kBertSpace = 1,        // White_Space
-  kBertDropped = 2,      // NUL, U+FFFD, control, format and private use, but for tab and line ends
-  kBertPunctuation = 4,  // a word of its own
-  kBertIdeograph = 8,    // likewise: what the authors call a Chinese character
+  kBertDropped = 2,      // U+FFFD and categories Cc, Cf and Co, except tab, \n and \r
+  kBertPunctuation = 4,  // is a word of its own
+  kBertIdeograph = 8,    // so is this: what the authors call a Chinese character
   kBertFolds = 16,       // append_folded may change it
 };
 
-// A set of those for each ASCII character.
+// The set of properties of each ASCII character.
 constexpr std::array<std::uint8_t, 128> kAsciiBertCharacters = [] {
   std::array<std::uint8_t, 128> kinds{};
   for (std::size_t c = 0; c < kinds.size(); ++c) {
@@ -33,10 +32,11 @@ constexpr std::array<std::uint8_t, 128> kAsciiBertCharacters = [] {
   return kinds;
 }();
 
-// The same for any other character.
+// The set of properties of any other character.
 std::uint8_t bert_character(UChar32 c);
 
-// Appends the character, decomposed and without accents (Mn) and in lower case where that is asked for.
+// Appends the character: decomposed and without accents (Mn) if `strip_accents`, in lower case if
+// `lowercase`.
 void append_folded(UChar32 c, bool strip_accents, bool lowercase, std::string& text);
 
 }  // namespace podium

@@ -106,8 +106,10 @@ class BpeTokenizer::Pass {
     output_.ids.push_back(id);
     if (!output_.offsets) return;
     const std::string_view token = text_.substr(begin, end - begin);
-    output_.offsets->push_back(
-        trimmed(characters_.range(begin, end), leading_spaces(token), trailing_spaces(token)));
+    const std::size_t first = behind_space(token, 0), last = before_space(token, token.size());
+    output_.offsets->push_back(trimmed(characters_.range(begin, end),
+                                       count_characters(token.substr(0, first)),
+                                       count_characters(token.substr(last))));
   }
 
   CharacterRange trimmed(CharacterRange range, std::int32_t leading, std::int32_t trailing) const {

@@ -16,10 +16,9 @@ namespace podium {
 
 // The switches of Hugging Face's ByteLevel.
 struct BpeOptions {
-  bool add_prefix_space =
-      false;                  // text that begins with another character is read as if a space stood before
-  bool trim_offsets = false;  // places of tokens are without the spaces at their ends,
-  bool trims_prefix = false;  // also without one at the begin of the text
+  bool add_prefix_space = false;  // encodes a text without a space in front as if it had one
+  bool trim_offsets = false;      // offsets leave out the spaces at both ends of a token
+  bool trims_prefix = false;      // they also leave out one at the begin of the text
   std::vector<AddedToken> added;
 };
 
@@ -34,8 +33,9 @@ class BpeTokenizer final : public Tokenizer {
   std::int32_t size() const override { return size_; }
   const BpeVocabulary& vocabulary() const { return vocabulary_; }
 
-  // Encodes whole words of `text`, in which no special token is looked for, until `bytes` of it are done or
-  // it ends; returns how many bytes were. The rest gives the ids that it would give within the whole.
+  // Encodes whole words of `text`, without a search for added tokens, until at least `bytes` are encoded or
+  // the text ends. Returns how many bytes were. The rest, encoded later, gives the ids that it gives in the
+  // whole.
   std::size_t encode_words(std::string_view text, std::size_t bytes, std::vector<std::int32_t>& ids) const;
 
  private:
@@ -46,9 +46,9 @@ class BpeTokenizer final : public Tokenizer {
   BpeVocabulary vocabulary_;
   BpeOptions options_;
   std::int32_t size_;
-  AddedTokens added_;        // looked for first,
-  AddedTokens added_later_;  // and in what is left: those that Hugging Face looks for in normalised text
-  ByteTrie whole_;           // words that are one token
+  AddedTokens added_;        // searched for first
+  AddedTokens added_later_;  // searched for in the rest: those with `normalized`
+  ByteTrie whole_;           // the words that are one token
 };
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// Text to token ids, whatever the kind of tokenizer (load_tokenizer.h makes one from files). Ids and offsets
-// must equal those of the reference implementation, Hugging Face's tokenizers; tests hold them to its
-// vectors.
+// The interface of all tokenizers: text in, token ids out. load_tokenizer.h makes one from files. Ids and
+// offsets must equal those of the reference implementation, Hugging Face's tokenizers; tests compare them
+// with its vectors.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ struct CharacterRange {
   bool operator==(const CharacterRange&) const = default;
 };
 
-// What a tokenizer appends to: ids, and where somebody asks the place of each token in the text.
+// A tokenizer appends to these. Without `offsets` it does not compute the places of the tokens.
 struct TokenOutput {
   std::vector<std::int32_t>& ids;
   std::vector<CharacterRange>* offsets = nullptr;
 };
 
-// Immutable once made: any number of threads may use one.
+// Immutable once made; any number of threads may use it.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  // Appends the tokens of `text` (valid UTF-8; of at most 2 GiB where offsets are asked for). Special tokens
-  // written out in it become themselves; none is added.
+  // Appends the tokens of `text`, which is valid UTF-8, and of at most 2 GiB if `output` has offsets. A
+  // special token that the text spells out becomes that token; no other is added.
   virtual void encode(std::string_view text, TokenOutput output) const = 0;
   void encode(std::string_view text, std::vector<std::int32_t>& ids) const { encode(text, TokenOutput{ids}); }
 
-  virtual std::int32_t size() const = 0;  // ids are below it
+  virtual std::int32_t size() const = 0;  // all ids are below it
 };
 
 }  // namespace podium

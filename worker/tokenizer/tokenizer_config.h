@@ -16,7 +16,7 @@
 
 namespace podium {
 
-// What is absent is not said.
+// A setting that the files lack is empty.
 struct TokenizerConfig {
   std::optional<bool> lowercase;
   std::optional<bool> strip_accents;
@@ -24,7 +24,7 @@ struct TokenizerConfig {
   std::optional<bool> add_prefix_space;
   SpecialNames names;
   std::vector<AddedToken> added;    // with their ids
-  std::vector<AddedToken> special;  // of the vocabulary, or to be added to it: ids are not told
+  std::vector<AddedToken> special;  // without ids: the vocabulary has them, or they are added to it
 
   void apply_to(BertRules& rules) const;
 };
@@ -35,7 +35,8 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& folder);
 // An entry of added_tokens or added_tokens_decoder.
 AddedToken added_token_of(const nlohmann::json& entry, std::int32_t id);
 
-// All of `added`, and those of `special` by the ids that `id_of` knows; others are numbered from `next` on.
+// All of `added` and `special`. Special tokens get the ids that `id_of` knows, and the others the next ids
+// from `next` on.
 std::vector<AddedToken> resolve(const TokenizerConfig& config, std::int32_t next,
                                 const std::function<std::optional<std::int32_t>(const std::string&)>& id_of);
 

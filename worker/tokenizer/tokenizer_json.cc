@@ -51,13 +51,15 @@ class TokenizerJson {
   std::vector<AddedToken> added_tokens(const TokenIds& ids) const {
     TokenizerConfig config = config_;
     config.added.clear();
+    const auto id_of = [&](const std::string& token) {
+      const auto found = ids.find(token);
+      return found == ids.end() ? std::nullopt : std::optional(found->second);
+    };
     for (const json& entry : content_.value("added_tokens", json::array()))
       config.added.push_back(added_token_of(entry, entry.at("id").get<std::int32_t>()));
     config.added.insert(config.added.end(), config_.added.begin(), config_.added.end());
-    return resolve(config, static_cast<std::int32_t>(ids.size()), [&](const std::string& token) {
-      const auto found = ids.find(token);
-      return found == ids.end() ? std::nullopt : std::optional(found->second);
-    });
+    for (AddedToken& token : config.added) token.id = id_of(token.content).value_or(token.id);
+    return resolve(config, static_cast<std::int32_t>(ids.size()), id_of);
   }
 
   std::unique_ptr<const Tokenizer> make_wordpiece(const json& model) const {

@@ -22,15 +22,15 @@ struct BertRules {
   bool strip_accents = true;
   bool lowercase = true;
 
-  // As published: accents go with capitals.
+  // The published models strip accents if they lower-case.
   static BertRules for_case(bool lowercase) { return {.strip_accents = lowercase, .lowercase = lowercase}; }
 };
 
 struct NormalizedText {
   std::string text;
-  std::vector<std::int32_t> places;  // of each byte, the character of the source that it comes from
+  std::vector<std::int32_t> places;  // for each byte, the character of the source that it comes from
 
-  // The characters of the source that bytes [begin, end) come from, with what was dropped between them.
+  // The characters of the source from the first to the last that bytes [begin, end) come from.
   CharacterRange range(std::size_t begin, std::size_t end) const {
     return {places[begin], places[end - 1] + 1};
   }
@@ -40,8 +40,8 @@ class BertNormalizer {
  public:
   explicit BertNormalizer(const BertRules& rules);
 
-  // Appends `text` (valid UTF-8) normalised. `place` is the number of its first character; where there is
-  // none no places are kept.
+  // Appends the normalised `text`, which is valid UTF-8. `place` is the index of its first character in the
+  // source; without it no places are kept.
   void normalize(std::string_view text, std::optional<std::int32_t> place, NormalizedText& out) const;
 
  private:
@@ -49,7 +49,7 @@ class BertNormalizer {
   void add_other(UChar32 c, std::string& text) const;
 
   BertRules rules_;
-  std::array<char, 128> ascii_{};  // what becomes of each
+  std::array<char, 128> ascii_{};  // what each becomes
   std::array<bool, 128> keeps_{};
 };
 

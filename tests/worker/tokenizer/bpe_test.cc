@@ -237,6 +237,8 @@ TEST(Bpe, TrimmedOffsetsLeaveSpacesOut) {
   EXPECT_EQ(trimmed({}, " a a"), (Offsets{{0, 2}, {3, 4}}));
   EXPECT_EQ(trimmed({.trims_prefix = true}, " a a"), (Offsets{{1, 2}, {3, 4}}));
   EXPECT_EQ(trimmed({}, "b   a"), (Offsets{{0, 1}, {3, 3}, {4, 5}}));
+  EXPECT_EQ(trimmed({.added = {{.content = "<m>", .id = 300, .lstrip = true}}}, "b\u2003 <m>"),
+            (Offsets{{0, 1}, {3, 6}}));
 }
 
 TEST(Bpe, EveryCharacterSurvivesTheRoundTrip) {
