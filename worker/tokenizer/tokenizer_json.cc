@@ -32,20 +32,23 @@ class TokenizerJson {
                   "\" is not known; Podium reads BERT's WordPiece and GPT-2's byte-level BPE");
   }
 
-  // The part of that name, or null where the file has none or an empty sequence. Any other type is refused.
-  const json* part(const char* name, std::initializer_list<std::string_view> types) const {
+  // The part of that name, or null if the file has none. A sequence of one part stands for that part. Refuses
+  // a part of another type than `type`.
+  const json* part(const std::string& name, const std::string& sequence, std::string_view type) const {
     if (!content_.contains(name) || content_.at(name).is_null()) return nullptr;
     const json* found = &content_.at(name);
-    const auto type = [&] { return found->at("type").get<std::string>(); };
-    if (type() == "Sequence") {
-      const auto members =
-          std::find_if(found->begin(), found->end(), [](const json& m) { return m.is_array(); });
-      if (members == found->end() || members->empty()) return nullptr;
-      if (members->size() > 1) refuse(name, "Sequence");
-      found = &members->front();
+    if (found->at("type") == "Sequence") {
+      const json& members = found->at(sequence);
+      if (members.empty()) return nullptr;
+      if (members.size() > 1) refuse(name, "Sequence");
+      found = &members.front();
     }
-    if (std::ranges::find(types, type()) == types.end()) refuse(name, type());
+    if (found->at("type") != type) refuse(name, found->at("type").get<std::string>());
     return found;
+  }
+  const json* normalizer(std::string_view type) const { return part("normalizer", "normalizers", type); }
+  const json* pre_tokenizer(std::string_view type) const {
+    return part("pre_tokenizer", "pretokenizers", type);
   }
 
   std::vector<AddedToken> added_tokens(const TokenIds& ids) const {
@@ -65,14 +68,14 @@ class TokenizerJson {
   std::unique_ptr<const Tokenizer> make_wordpiece(const json& model) const {
     const TokenIds ids = token_ids(model.at("vocab"), origin_);
     WordPieceOptions options{.rules = {false, false, false, false}};
-    if (const json* normalizer = part("normalizer", {"BertNormalizer"})) {
-      const auto flag = [&](const char* key) { return normalizer->value(key, true); };
+    if (const json* bert = normalizer("BertNormalizer")) {
+      const auto flag = [&](const char* key) { return bert->value(key, true); };
       options.rules = {flag("clean_text"), flag("handle_chinese_chars"), false, flag("lowercase")};
-      const json strip = normalizer->value("strip_accents", json());
+      const json strip = bert->value("strip_accents", json());
       options.rules.strip_accents = strip.is_null() ? options.rules.lowercase : strip.get<bool>();
     }
     config_.apply_to(options.rules);
-    if (!part("pre_tokenizer", {"BertPreTokenizer"})) refuse("pre_tokenizer", "null");
+    if (!pre_tokenizer("BertPreTokenizer")) refuse("pre_tokenizer", "null");
     options.continuation = model.value("continuing_subword_prefix", options.continuation);
     options.longest_word = model.value("max_input_chars_per_word", options.longest_word);
     options.added = added_tokens(ids);
@@ -89,8 +92,8 @@ class TokenizerJson {
       const json value = model.value(key, json());
       if (!value.is_null() && value != "" && value != false && value != 0) refuse("model's setting", key);
     }
-    part("normalizer", {});  // which leaves null
-    const json* level = part("pre_tokenizer", {"ByteLevel"});
+    normalizer("");  // refuses any
+    const json* level = pre_tokenizer("ByteLevel");
     if (!level || !level->value("use_regex", true)) refuse("pre_tokenizer", level ? "ByteLevel" : "null");
     BpeOptions options;
     options.add_prefix_space = config_.add_prefix_space.value_or(level->value("add_prefix_space", true));

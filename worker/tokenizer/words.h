@@ -36,6 +36,8 @@ struct NormalizedText {
   }
 };
 
+// Differs from the reference in one place: a mark that is no accent (such as U+302F) keeps its own place also
+// beside accents, where the reference reports that of the accent it changes places with.
 class BertNormalizer {
  public:
   explicit BertNormalizer(const BertRules& rules);
