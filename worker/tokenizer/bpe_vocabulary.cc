@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
+#include "worker/input/utf8.h"
 #include "worker/tokenizer/byte_alphabet.h"
 
 namespace podium {
@@ -21,6 +22,8 @@ BpeMergeList parse_merges(std::string_view text, const std::string& origin) {
       merges.first = 2;
       continue;
     }
+    if (find_invalid_utf8(line) != std::string_view::npos)
+      throw BadData(merges.origin + std::to_string(number) + ": the line is not UTF-8");
     const std::size_t space = line.find(' ');
     if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
         line.find(' ', space + 1) != std::string_view::npos)
@@ -70,7 +73,8 @@ BpeVocabulary::BpeVocabulary(const TokenIds& ids, const std::string& origin, con
       if (found == ids.end()) refuse("the vocabulary lacks the token \"" + token + "\"");
       return found->second;
     };
-    if (!merges_.add(id_of(left), id_of(right), {rank, id_of(left + right)}))
+    const std::int32_t left_id = id_of(left), right_id = id_of(right);
+    if (!merges_.add(left_id, right_id, {rank, id_of(left + right)}))
       refuse("the merge \"" + left + " " + right + "\" appears a second time");
   }
 }

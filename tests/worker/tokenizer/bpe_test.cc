@@ -106,6 +106,8 @@ TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
   EXPECT_EQ(message(good, "#version: 0.2\na a\n"), "accepted");
   EXPECT_THAT(message(good, "#version: 0.2\na a\nb b\n"),
               HasSubstr("m.txt:3: the vocabulary lacks the token \"bb\""));
+  EXPECT_THAT(message(good, "a a\nab b\n"), HasSubstr("m.txt:2: the vocabulary lacks the token \"ab\""));
+  EXPECT_THAT(message(good, "a a\n\xFF a\n"), HasSubstr("m.txt:2: the line is not UTF-8"));
   EXPECT_THAT(message(good, "a a\na a\n"), HasSubstr("m.txt:2: the merge \"a a\" appears a second time"));
   for (const char* line : {"aa", "a a a", " a", "a ", ""})
     EXPECT_THAT(message(good, std::string(line) + "\na a\n"), HasSubstr("m.txt:1: a merge is two tokens"))
