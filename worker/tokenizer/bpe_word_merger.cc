@@ -7,9 +7,7 @@
 namespace podium {
 namespace {
 
-bool merges_later(const auto& a, const auto& b) {
-  return a.merge.rank != b.merge.rank ? a.merge.rank > b.merge.rank : a.at > b.at;
-}
+bool merges_later(const auto& a, const auto& b) { return a.rank != b.rank ? a.rank > b.rank : a.at > b.at; }
 
 }  // namespace
 
@@ -17,9 +15,12 @@ bool merges_later(const auto& a, const auto& b) {
 // a round brings together waits for the next one. O(n log n) in the word's bytes.
 void BpeWordMerger::merge(std::string_view word, std::vector<std::int32_t>& ids) {
   PODIUM_CHECK(word.size() < INT32_MAX, "a word of 2 GiB");
+  if (word.empty()) return;
   const auto bytes = static_cast<std::int32_t>(word.size());
   pieces_.clear();
+  pieces_.reserve(word.size());
   queue_.clear();
+  queue_.reserve(word.size());
   for (std::int32_t i = 0; i < bytes; ++i)
     pieces_.push_back(
         {vocabulary_.byte_token(word[static_cast<std::size_t>(i)]), i - 1, i + 1 < bytes ? i + 1 : -1});
@@ -27,8 +28,8 @@ void BpeWordMerger::merge(std::string_view word, std::vector<std::int32_t>& ids)
   std::make_heap(queue_.begin(), queue_.end(), merges_later<Candidate, Candidate>);
   while (!queue_.empty()) {
     fresh_.clear();
-    const std::int32_t rank = queue_.front().merge.rank;
-    while (!queue_.empty() && queue_.front().merge.rank == rank) {
+    const std::int32_t rank = queue_.front().rank;
+    while (!queue_.empty() && queue_.front().rank == rank) {
       std::pop_heap(queue_.begin(), queue_.end(), merges_later<Candidate, Candidate>);
       apply(queue_.back());
       queue_.pop_back();
@@ -48,15 +49,16 @@ void BpeWordMerger::add_candidate(std::int32_t at, std::vector<Candidate>& candi
   if (piece.after < 0) return;
   const std::int32_t right = pieces_[static_cast<std::size_t>(piece.after)].token;
   if (const BpeMerge* merge = vocabulary_.find_merge(piece.token, right))
-    candidates.push_back({*merge, at, piece.token, right});
+    candidates.push_back({merge->rank, at});
 }
 
 void BpeWordMerger::apply(const Candidate& candidate) {
   Piece& left = pieces_[static_cast<std::size_t>(candidate.at)];
-  if (left.token != candidate.left || left.after < 0) return;  // an earlier merge took it
+  if (left.token < 0 || left.after < 0) return;  // an earlier merge took it or its neighbour
   Piece& right = pieces_[static_cast<std::size_t>(left.after)];
-  if (right.token != candidate.right) return;
-  left.token = candidate.merge.token;
+  const BpeMerge* merge = vocabulary_.find_merge(left.token, right.token);
+  if (!merge || merge->rank != candidate.rank) return;  // an earlier merge made another pair of them
+  left.token = merge->token;
   left.after = right.after;
   right.token = -1;
   if (left.after >= 0) pieces_[static_cast<std::size_t>(left.after)].before = candidate.at;
