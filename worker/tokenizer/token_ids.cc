@@ -10,10 +10,10 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int kMostDepth = 64;
+
 void add(TokenIds& ids, const std::string& token, const json& id, const std::string& origin) {
-  if (!id.is_number_unsigned() || id > INT32_MAX)
-    throw BadData(origin + ": the id of token \"" + token + "\" is no whole number from 0");
-  if (!ids.emplace(token, id.get<std::int32_t>()).second)
+  if (!ids.emplace(token, token_id(id, token, origin)).second)
     throw BadData(origin + ": the token \"" + token + "\" appears a second time");
 }
 
@@ -21,9 +21,39 @@ void need_object(bool is_object, const std::string& origin) {
   if (!is_object) throw BadData(origin + ": the vocabulary must be one JSON object of tokens and their ids");
 }
 
-[[noreturn]] void refuse(const json::parse_error& error, std::string_view text, const std::string& origin) {
-  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
-  throw BadData(origin + ":" + std::to_string(1 + std::count(text.begin(), end, '\n')) + ": " + error.what());
+// "file:7": the line at byte `bytes` of the text.
+std::string place(const std::string& origin, std::string_view text, std::size_t bytes) {
+  const std::string_view before = text.substr(0, bytes);
+  return origin + ":" + std::to_string(1 + std::ranges::count(before, '\n'));
+}
+
+json parse_whole(std::string_view text, const std::string& origin,
+                 const json::parser_callback_t& on_event = nullptr) {
+  try {
+    return json::parse(text, on_event);
+  } catch (const json::parse_error& error) {
+    throw BadData(place(origin, text, error.byte) + ": " + error.what());
+  } catch (const json::exception& error) {  // a number out of range, whose place it does not tell
+    throw BadData(origin + ": " + error.what());
+  }
+}
+
+void check_depth(std::string_view text, const std::string& origin) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (quoted) {
+      i += c == '\\';
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if ((c == '[' || c == '{') && ++depth > kMostDepth) {
+      throw BadData(place(origin, text, i) + ": the JSON is more than " + std::to_string(kMostDepth) +
+                    " levels deep");
+    }
+  }
 }
 
 }  // namespace
@@ -41,11 +71,7 @@ TokenIds parse_token_ids(std::string_view text, const std::string& origin) {
     add(ids, token, event == json::parse_event_t::value ? value : json(), origin);
     return false;  // it is kept in `ids`
   };
-  try {
-    [[maybe_unused]] const json whole = json::parse(text, take);
-  } catch (const json::parse_error& error) {
-    refuse(error, text, origin);
-  }
+  [[maybe_unused]] const json whole = parse_whole(text, origin, take);
   return ids;
 }
 
@@ -73,12 +99,16 @@ std::vector<std::string> tokens_by_id(const TokenIds& ids, const std::string& or
   return tokens;
 }
 
+std::int32_t token_id(const json& id, const std::string& token, const std::string& origin) {
+  if (!id.is_number_unsigned() || id >= kMostTokens)
+    throw BadData(origin + ": the id of token \"" + token + "\" is no whole number from 0 to " +
+                  std::to_string(kMostTokens - 1));
+  return id.get<std::int32_t>();
+}
+
 json parse_json(std::string_view text, const std::string& origin) {
-  try {
-    return json::parse(text);
-  } catch (const json::parse_error& error) {
-    refuse(error, text, origin);
-  }
+  check_depth(text, origin);
+  return parse_whole(text, origin);
 }
 
 }  // namespace podium

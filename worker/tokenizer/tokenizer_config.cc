@@ -30,12 +30,12 @@ AddedToken special_token(const json& token) {
   return {.content = token.get<std::string>(), .id = -1};
 }
 
-void read_added(const json& decoder, TokenizerConfig& config) {
+void read_added(const json& decoder, const std::string& origin, TokenizerConfig& config) {
   for (const auto& [key, entry] : decoder.items()) {
     std::int32_t id = -1;
     const auto read = std::from_chars(key.data(), key.data() + key.size(), id);
-    if (read.ec != std::errc() || read.ptr != key.data() + key.size() || id < 0)
-      throw BadData("added_tokens_decoder: \"" + key + "\" is no id");
+    if (read.ec != std::errc() || read.ptr != key.data() + key.size() || id < 0 || id >= kMostTokens)
+      throw BadData(origin + ": added_tokens_decoder: \"" + key + "\" is no id");
     config.added.push_back(added_token_of(entry, id));
   }
 }
@@ -58,23 +58,25 @@ void read_names(const json& config, TokenizerConfig& read) {
     for (const json& token : more) read.special.push_back(special_token(token));
 }
 
-void read_config(const json& config, TokenizerConfig& read) {
+void read_config(const json& config, const std::string& origin, TokenizerConfig& read) {
   read.lowercase = flag(config, "do_lower_case");
   read.strip_accents = flag(config, "strip_accents");
   read.isolate_ideographs = flag(config, "tokenize_chinese_chars");
   read.add_prefix_space = flag(config, "add_prefix_space");
-  if (config.contains("added_tokens_decoder")) read_added(config.at("added_tokens_decoder"), read);
+  if (config.contains("added_tokens_decoder")) read_added(config.at("added_tokens_decoder"), origin, read);
   read_names(config, read);
 }
 
 // Calls `read` with the JSON of a file that is there.
-void read_file_if_there(const fs::path& file, const std::function<void(const json&)>& read) {
+void read_file_if_there(const fs::path& file,
+                        const std::function<void(const json& content, const std::string& origin)>& read) {
   if (!fs::exists(file)) return;
-  const json content = parse_json(read_input(file), file.string());
+  const std::string origin = file.string();
+  const json content = parse_json(read_input(file), origin);
   try {
-    read(content);
-  } catch (const std::exception& error) {
-    throw BadData(file.string() + ": " + error.what());
+    read(content, origin);
+  } catch (const json::exception& error) {
+    throw BadData(origin + ": " + error.what());
   }
 }
 
@@ -98,11 +100,12 @@ AddedToken added_token_of(const json& entry, std::int32_t id) {
 
 TokenizerConfig read_tokenizer_config(const fs::path& folder) {
   TokenizerConfig config;
-  read_file_if_there(folder / "tokenizer_config.json",
-                     [&](const json& content) { read_config(content, config); });
-  read_file_if_there(folder / "added_tokens.json", [&](const json& content) {
+  read_file_if_there(folder / "tokenizer_config.json", [&](const json& content, const std::string& origin) {
+    read_config(content, origin, config);
+  });
+  read_file_if_there(folder / "added_tokens.json", [&](const json& content, const std::string& origin) {
     for (const auto& [token, id] : content.items())
-      config.added.push_back({.content = token, .id = id.get<std::int32_t>(), .normalized = true});
+      config.added.push_back({.content = token, .id = token_id(id, token, origin), .normalized = true});
   });
   return config;
 }

@@ -59,7 +59,8 @@ class TokenizerJson {
       return found == ids.end() ? std::nullopt : std::optional(found->second);
     };
     for (const json& entry : content_.value("added_tokens", json::array()))
-      config.added.push_back(added_token_of(entry, entry.at("id").get<std::int32_t>()));
+      config.added.push_back(
+          added_token_of(entry, token_id(entry.at("id"), entry.at("content").get<std::string>(), origin_)));
     config.added.insert(config.added.end(), config_.added.begin(), config_.added.end());
     for (AddedToken& token : config.added) token.id = id_of(token.content).value_or(token.id);
     return resolve(config, static_cast<std::int32_t>(ids.size()), id_of);

@@ -93,6 +93,14 @@ TEST(Bpe, EndOfTextWrittenOutBecomesItsToken) {
   EXPECT_EQ(encode(tokenizer, "<|endoftext|").size(), 12u);
 }
 
+TEST(Bpe, AnEmptyTokenStandsInNoText) {
+  json ids = byte_ids({"a b"});
+  ids[""] = ids.size();
+  const BpeTokenizer tokenizer(BpeVocabulary(ids.dump(), "v.json", "a b\n", "m.txt"));
+  EXPECT_EQ(encode(tokenizer, "ab\n"), (std::vector<std::int32_t>{256, '\n'}));
+  EXPECT_EQ(encode(tokenizer, ""), std::vector<std::int32_t>{});
+}
+
 TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
   const auto message = [](const json& ids, const std::string& merges) -> std::string {
     try {
@@ -121,7 +129,7 @@ TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
   EXPECT_THAT(with("new", 3), HasSubstr("share id 3"));
   EXPECT_THAT(with("new", 1000), HasSubstr("ids must count from 0 without a gap"));
   for (const json& id : {json(-1), json(1.5), json("1"), json(nullptr), json::array(),
-                         json::object({{"a", 1}}), json(std::uint64_t{1} << 40)})
+                         json::object({{"a", 1}}), json(std::uint64_t{1} << 40), json(INT32_MAX)})
     EXPECT_THAT(with("new", id), HasSubstr("the id of token \"new\"")) << id;
   json lacking = good;
   lacking.erase("Ā");
@@ -133,6 +141,7 @@ TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
   const auto parse = [](const std::string& text) { BpeVocabulary(text, "v.json", "", "m.txt"); };
   EXPECT_THAT([&] { parse("{\"a\": 1,\n \"a\": 2}"); },
               testing::ThrowsMessage<BadData>(HasSubstr("v.json: the token \"a\" appears a second time")));
+  EXPECT_THAT([&] { parse("{\"a\": 1e999}"); }, testing::ThrowsMessage<BadData>(HasSubstr("v.json: ")));
   EXPECT_THAT([&] { parse("{\"a\": 1,\n oops}"); }, testing::ThrowsMessage<BadData>(HasSubstr("line 2")));
   EXPECT_THROW(BpeVocabulary::load("/nonexistent/vocab.json", "/nonexistent/merges.txt"), BadData);
 }

@@ -107,6 +107,42 @@ TEST_F(LoadTokenizer, AddedTokensAreThoseOfTheConfig) {
   EXPECT_THAT([&] { load(); }, refusal_of("tokenizer_config.json:2: "));
 }
 
+TEST_F(LoadTokenizer, IdsOfAddedTokensAreChecked) {
+  write("vocab.txt", kVocabulary);
+  for (const char* id : {"-7", "1.7", "1073741824", "2147483647", "4294967296", "\"3\"", "null", "[]"}) {
+    write("added_tokens.json", "{\"zz\": " + std::string(id) + "}");
+    EXPECT_THAT([&] { load(); }, refusal_of("added_tokens.json: the id of token \"zz\"")) << id;
+  }
+  write("added_tokens.json", json{{"zz", 1073741823}});
+  EXPECT_EQ(load()->size(), 1 << 30);
+  write("added_tokens.json", json::object());
+  write("tokenizer_config.json", json{{"added_tokens_decoder", {{"1073741824", {{"content", "zz"}}}}}});
+  EXPECT_THAT([&] { load(); }, refusal_of("added_tokens_decoder: \"1073741824\" is no id"));
+  json content = wordpiece_json();
+  content["added_tokens"][0]["id"] = -7;
+  write("tokenizer_config.json", json::object());
+  write("tokenizer.json", content);
+  EXPECT_THAT([&] { load(); }, refusal_of("tokenizer.json: the id of token \"[MASK]\""));
+}
+
+TEST_F(LoadTokenizer, JsonThatNestsDeeplyIsRefused) {
+  const auto nested = [](std::size_t levels, const std::string& open, const std::string& close) {
+    std::string text;
+    for (std::size_t i = 0; i < levels; ++i) text += open;
+    for (std::size_t i = 0; i < levels; ++i) text += close;
+    return text;
+  };
+  write("vocab.txt", kVocabulary);
+  write("tokenizer_config.json", "{\"x\": \"[[[\\\"\",\n\"y\": " + nested(63, "[", "]") + "}");
+  EXPECT_EQ(encode_loaded("a"), Ids{8}) << "brackets in a text do not nest";
+  write("tokenizer_config.json", "{\"x\":\n\"[\", \"pad_token\": " + nested(64, "[", "]") + "}");
+  EXPECT_THAT([&] { load(); }, refusal_of("tokenizer_config.json:2: the JSON is more than 64 levels deep"));
+  write("tokenizer_config.json", json::object());
+  write("tokenizer.json",
+        "{\"post_processor\": " + nested(300'000, R"({"type":"Sequence","processors":[)", "]}") + "}");
+  EXPECT_THAT([&] { load(); }, refusal_of("tokenizer.json:1: the JSON is more than 64 levels deep"));
+}
+
 TEST_F(LoadTokenizer, AFolderWithMergesIsBytePairs) {
   write("vocab.json", byte_ids({"Ġ a"}));
   write("merges.txt", std::string("#version: 0.2\nĠ a\n"));
@@ -155,6 +191,8 @@ TEST_F(LoadTokenizer, RefusesATokenizerJsonOfAnotherKind) {
   expect_refusal(bpe_json(), "/model/merges", {"ab"}, "merge 1: a merge is two tokens");
   write("tokenizer.json", std::string("{\"model\": {},\n"));
   EXPECT_THAT([&] { load(); }, refusal_of("tokenizer.json:2: "));
+  write("tokenizer.json", std::string("{\"model\": 1e999}"));
+  EXPECT_THAT([&] { load(); }, refusal_of("tokenizer.json: "));
   write("tokenizer.json", std::string("{}"));
   EXPECT_THAT([&] { load(); }, refusal_of("key 'model' not found"));
 }
