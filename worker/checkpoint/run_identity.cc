@@ -108,7 +108,9 @@ std::string why_other_text(const CheckpointState& then, const JobSpec& spec, con
   if (then.text == text) return "";
   return fmt::format(
       "it was trained on other text: {} then, {} now; give data.train and data.tokenizer the files of then, "
-      "which may lie elsewhere, or begin a new run in another checkpoint folder",
+      "which may lie elsewhere, or begin a new run in another checkpoint folder. Where the files are the "
+      "same, "
+      "another version of Podium made the checkpoint and reads some characters differently",
       describe(then.text), describe(text));
 }
 

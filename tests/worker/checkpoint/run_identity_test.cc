@@ -11,6 +11,7 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string golden(const std::string& name) { return read_file(test::source_path("tests/golden/" + name)); }
@@ -31,6 +32,18 @@ TEST(RunIdentity, ACheckpointOfFormatTwoIsOfTheSpecItWasStartedWith) {
   moved.data.train = {"elsewhere.txt"};
   EXPECT_EQ(why_another_run(old, moved), "");
   EXPECT_THAT(why_other_text(old, moved, text), HasSubstr("elsewhere.txt"));
+}
+
+TEST(RunIdentity, OtherTextIsToldWithAllThatMayHaveMadeItOther) {
+  CheckpointState then;
+  then.spec = golden_spec();
+  then.text = {1000, 50, "0123456789abcdef"};
+  EXPECT_EQ(why_other_text(then, golden_spec(), then.text), "");
+  EXPECT_THAT(why_other_text(then, golden_spec(), {1001, 50, "fedcba9876543210"}),
+              AllOf(HasSubstr("it was trained on other text"),
+                    HasSubstr("give data.train and data.tokenizer the files of then"),
+                    HasSubstr("another version of Podium made the checkpoint and reads some characters "
+                              "differently")));
 }
 
 // The hash of this spec is part of the format: where it changes, "podium-worker inspect" tells two
