@@ -16,7 +16,7 @@
 namespace podium {
 namespace {
 
-constexpr char kExamples[] = R"(
+constexpr char kTokenizeExamples[] = R"(
 Examples:
   echo 'Hello, world!' | podium-worker tokenize --tokenizer wordpiece:vocab.txt          # [7592,1010,2088,999]
   podium-worker tokenize --tokenizer wordpiece:vocab.txt --cased corpus/*.txt > ids.jsonl
@@ -26,11 +26,12 @@ Examples:
 Prints a line of JSON for each line of text: an array of ids, or with --offsets
   {"ids":[7592,1010],"offsets":[[0,5],[5,6]]}
 whose offsets are the characters (Unicode code points) [begin, end) of the line that each token comes from. Special
-tokens written out in the text, such as [MASK] and <|endoftext|>, are kept; none is added. Text is UTF-8.)";
+tokens written out in the text, such as [MASK] and <|endoftext|>, are kept; none is added. Text is UTF-8, and a line is at
+most 256 MiB. A word of byte pairs takes about 40 times its bytes of memory, which only counts where a word is huge.)";
 
 constexpr std::size_t kWrittenTogether = std::size_t{1} << 18;  // bytes
 
-struct Arguments {
+struct TokenizeArguments {
   std::string tokenizer;
   std::vector<std::filesystem::path> files;
   bool cased = false;
@@ -58,9 +59,11 @@ class TokenPrinter {
     text_ += '\n';
     if (text_.size() >= kWrittenTogether) flush();
   }
+  // Lines whose writing fails are not written again.
   void flush() {
-    write_all(STDOUT_FILENO, text_, "standard output");
+    written_.swap(text_);
     text_.clear();
+    write_all(STDOUT_FILENO, written_, "standard output");
   }
 
  private:
@@ -79,21 +82,22 @@ class TokenPrinter {
   }
 
   std::string text_;
+  std::string written_;
 };
 
-std::string text_of(std::string_view line, const std::string& origin) {
+std::string text_of_object(std::string_view line, const std::string& origin) {
   try {
     const nlohmann::json object = nlohmann::json::parse(line);
     if (object.is_object() && object.contains("text") && object.at("text").is_string())
       return object.at("text").get<std::string>();
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw BadData(origin + ": " + error.what());
   }
   throw BadData(origin + ": the line is no JSON object with a string \"text\"");
 }
 
-void tokenize(const Arguments& arguments) {
-  if (arguments.cased && !arguments.tokenizer.starts_with("wordpiece:"))
+void tokenize(const TokenizeArguments& arguments) {
+  if (arguments.cased && !arguments.tokenizer.starts_with(kWordPiecePrefix))
     throw Failure(WorkerExit::bad_spec,
                   "--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
   const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
@@ -102,21 +106,22 @@ void tokenize(const Arguments& arguments) {
   std::vector<CharacterRange> offsets;
   const auto run = [&](int file, const std::string& name) {
     std::int64_t number = 0;
-    for_each_line(file, name, [&](std::string_view line) {
+    const auto encode_line = [&](std::string_view line) {
       ++number;
       std::string text;
-      if (arguments.jsonl) line = text = text_of(line, name + ":" + std::to_string(number));
+      if (arguments.jsonl) line = text = text_of_object(line, name + ":" + std::to_string(number));
       ids.clear();
       offsets.clear();
       std::vector<CharacterRange>* const asked = arguments.offsets ? &offsets : nullptr;
       tokenizer->encode(line, {ids, asked});
       printer.print(ids, asked);
-    });
+    };
+    for_each_line(file, name, encode_line, [&] { printer.flush(); });
   };
   try {
     if (arguments.files.empty()) run(STDIN_FILENO, "standard input");
     for (const std::filesystem::path& path : arguments.files) run(open_text(path).get(), path.string());
-  } catch (const BadData&) {
+  } catch (...) {
     printer.flush();  // what was good before it
     throw;
   }
@@ -126,9 +131,9 @@ void tokenize(const Arguments& arguments) {
 }  // namespace
 
 void add_tokenize(CLI::App& app) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TokenizeArguments>();
   CLI::App* command = app.add_subcommand("tokenize", "Turn lines of text into token ids");
-  command->footer(kExamples);
+  command->footer(kTokenizeExamples);
   command
       ->add_option("--tokenizer", arguments->tokenizer,
                    "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder with a tokenizer")

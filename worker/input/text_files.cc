@@ -31,7 +31,14 @@ bool read_more(int file, std::string& buffer, const std::string& name) {
   return got > 0;
 }
 
+void check_length(std::size_t bytes, const std::string& name, std::int64_t number) {
+  if (bytes > kLongestLine)
+    throw BadData(name + ":" + std::to_string(number) + ": the line is longer than " +
+                  std::to_string(kLongestLine >> 20) + " MiB; break it up");
+}
+
 void check_line(std::string_view line, const std::string& name, std::int64_t number) {
+  check_length(line.size(), name, number);
   const std::size_t bad = find_invalid_utf8(line);
   if (bad == std::string_view::npos) return;
   throw BadData(name + ":" + std::to_string(number) + ": byte " + std::to_string(bad + 1) +
@@ -81,23 +88,36 @@ void for_each_line(const std::filesystem::path& path,
   for_each_line(open_text(path).get(), path.string(), sink);
 }
 
-void for_each_line(int file, const std::string& name,
-                   const std::function<void(std::string_view line)>& sink) {
+void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink,
+                   const std::function<void()>& before_read) {
   std::string buffer;
   std::int64_t number = 0;
   const auto take = [&](std::string_view line) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
     check_line(line, name, ++number);
     sink(line);
   };
-  for (std::size_t searched = 0; read_more(file, buffer, name); searched = buffer.size()) {
-    std::size_t begin = 0;
-    for (std::size_t end = 0; (end = buffer.find('\n', std::max(begin, searched))) != std::string::npos;
-         begin = end + 1)
-      take(std::string_view(buffer).substr(begin, end - begin));
-    buffer.erase(0, begin);
+  for (std::size_t searched = 0;; searched = buffer.size()) {
+    if (before_read) before_read();
+    if (!read_more(file, buffer, name)) break;
+    const std::size_t last = std::string_view(buffer).substr(searched).rfind('\n');
+    if (last != std::string_view::npos) {
+      const std::size_t whole = searched + last + 1;
+      for_each_line_in(std::string_view(buffer).substr(0, whole), take);
+      buffer.erase(0, whole);
+    }
+    check_length(buffer.size(), name, number + 1);
   }
   if (!buffer.empty()) take(buffer);
+}
+
+void for_each_line_in(std::string_view text, const std::function<void(std::string_view line)>& sink) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    sink(line);
+  }
 }
 
 }  // namespace podium

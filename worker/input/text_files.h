@@ -21,12 +21,19 @@ std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& 
 std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesystem::path>& some,
                                                  const std::vector<std::filesystem::path>& others);
 
+inline constexpr std::size_t kLongestLine = std::size_t{1} << 28;  // bytes; a whole line is in memory
+
 // To read text from, also a pipe. Throws BadData.
 Fd open_text(const std::filesystem::path& path);
 
-// Calls `sink` with every line, without its line end. Also reads pipes.
+// Calls `sink` with every line, without its line end. Also reads pipes. Throws BadData where a line is not
+// UTF-8 or longer than kLongestLine.
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& sink);
-// The same of an open file, which messages call `name`.
-void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink);
+// The same of an open file, which messages call `name`. Calls `before_read`, if there is one, before each
+// read, which waits where a pipe holds nothing yet.
+void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink,
+                   const std::function<void()>& before_read = nullptr);
+// The same of a text in memory, which is not checked.
+void for_each_line_in(std::string_view text, const std::function<void(std::string_view line)>& sink);
 
 }  // namespace podium

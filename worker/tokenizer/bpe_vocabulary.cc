@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
+#include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
 #include "worker/tokenizer/byte_alphabet.h"
 
@@ -13,14 +14,12 @@ namespace {
 
 BpeMergeList parse_merges(std::string_view text, const std::string& origin) {
   BpeMergeList merges{.origin = origin + ":"};
-  for (std::int64_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  std::int64_t number = 0;
+  for_each_line_in(text, [&](std::string_view line) {
+    ++number;
     if (number == 1 && line.starts_with("#version")) {
       merges.first = 2;
-      continue;
+      return;
     }
     if (find_invalid_utf8(line) != std::string_view::npos)
       throw BadData(merges.origin + std::to_string(number) + ": the line is not UTF-8");
@@ -30,7 +29,7 @@ BpeMergeList parse_merges(std::string_view text, const std::string& origin) {
       throw BadData(merges.origin + std::to_string(number) +
                     ": a merge is two tokens with a space between them");
     merges.pairs.emplace_back(line.substr(0, space), line.substr(space + 1));
-  }
+  });
   return merges;
 }
 

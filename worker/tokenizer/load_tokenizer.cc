@@ -11,8 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWordPiece = "wordpiece:";
-constexpr std::string_view kBpe = "bpe:";
+constexpr std::string_view kBpePrefix = "bpe:";
 
 std::unique_ptr<const Tokenizer> load_wordpiece_folder(const fs::path& folder,
                                                        const TokenizerConfig& config) {
@@ -55,10 +54,11 @@ std::unique_ptr<const Tokenizer> load_tokenizer_folder(const fs::path& folder) {
 }
 
 std::unique_ptr<const Tokenizer> load_tokenizer(const std::string& what, bool lowercase) {
-  if (what.starts_with(kWordPiece))
-    return std::make_unique<WordPieceTokenizer>(Vocabulary::load(what.substr(kWordPiece.size())), lowercase);
-  if (what.starts_with(kBpe)) {
-    const std::string files = what.substr(kBpe.size());
+  if (what.starts_with(kWordPiecePrefix))
+    return std::make_unique<WordPieceTokenizer>(Vocabulary::load(what.substr(kWordPiecePrefix.size())),
+                                                lowercase);
+  if (what.starts_with(kBpePrefix)) {
+    const std::string files = what.substr(kBpePrefix.size());
     const std::size_t comma = files.find(',');
     if (comma == std::string::npos)
       throw BadData("\"" + what + "\" names one file; byte pairs need two: bpe:vocab.json,merges.txt");

@@ -4,10 +4,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "worker/tokenizer/tokenizer.h"
 
 namespace podium {
+
+inline constexpr std::string_view kWordPiecePrefix = "wordpiece:";
 
 // "wordpiece:vocab.txt", "bpe:vocab.json,merges.txt" or a folder. `lowercase` is for wordpiece: alone; a
 // folder says what its tokenizer does.

@@ -2,24 +2,10 @@
 
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
+#include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
 
 namespace podium {
-namespace {
-
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return lines;
-}
-
-}  // namespace
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& origin, const SpecialNames& names,
                        Needs needs)
@@ -45,7 +31,9 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& origi
 }
 
 Vocabulary Vocabulary::load(const std::filesystem::path& path, const SpecialNames& names) {
-  return Vocabulary(split_lines(read_input(path)), path.string(), names);
+  std::vector<std::string> tokens;
+  for_each_line_in(read_input(path), [&](std::string_view line) { tokens.emplace_back(line); });
+  return Vocabulary(std::move(tokens), path.string(), names);
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {

@@ -65,12 +65,32 @@ TEST_F(TokenizeCommand, NamesTheLineThatIsBad) {
   EXPECT_EQ(printed(), "[8]\n") << "what was good before it";
   EXPECT_EQ(tokenize("--tokenizer wordpiece:vocab.txt missing.txt", ""), 65);
   EXPECT_THAT(said(), HasSubstr("missing.txt"));
-  for (const char* line : {"{\"text\": 7}", "[\"a\"]", "{}", "{\"text\": ", "", "{\"text\": \"\\ud800\"}"}) {
+  for (const char* line : {"{\"text\": 7}", "[\"a\"]", "{}", "{\"text\": ", "", "{\"text\": \"\\ud800\"}",
+                           "{\"text\": \"a\", \"n\": 1e999}"}) {
     EXPECT_EQ(
         tokenize("--tokenizer wordpiece:vocab.txt --jsonl", std::string("{\"text\":\"a\"}\n") + line + "\n"),
         65);
     EXPECT_THAT(said(), HasSubstr("standard input:2: ")) << line;
+    EXPECT_EQ(printed(), "[8]\n") << line;
   }
+}
+
+// A program that writes a line and waits for its ids before it writes the next.
+TEST_F(TokenizeCommand, AnswersALineBeforeItWaitsForTheNext) {
+  write("talk.sh", R"(mkfifo questions answers
+"$0" tokenize --tokenizer wordpiece:vocab.txt < questions > answers &
+exec 3> questions 4< answers
+for line in a un; do
+  echo $line >&3
+  read -r ids <&4 && echo "$ids"
+done > out
+exec 3>&-
+wait)");
+  Child child({"/bin/sh", "-c", "cd " + folder_.path().string() + " && . ./talk.sh",
+               test::program_path("podium-worker")},
+              folder_.path() / "shell");
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(printed(), "[8]\n[5]\n");
 }
 
 TEST_F(TokenizeCommand, SaysWhatIsWrongWithTheTokenizer) {

@@ -51,6 +51,21 @@ TEST(TextFiles, LinesLongerThanTheReadBufferStayWhole) {
   EXPECT_THAT(lengths, ElementsAre(std::size_t{3} << 20, 3u));
 }
 
+TEST(TextFiles, ALineThatIsTooLongIsRefused) {
+  const TempFolder folder;
+  const auto path = folder.path() / "t.txt";
+  std::ofstream(path) << "fine\n";
+  std::filesystem::resize_file(path, kLongestLine + 6);
+  EXPECT_THAT(error_of([&] { for_each_line(path, [](std::string_view) {}); }),
+              HasSubstr(path.string() + ":2: the line is longer than 256 MiB"));
+}
+
+TEST(TextFiles, ATextInMemoryHasTheSameLines) {
+  std::vector<std::string> lines;
+  for_each_line_in("one\r\n\ntwo", [&](std::string_view line) { lines.emplace_back(line); });
+  EXPECT_THAT(lines, ElementsAre("one", "", "two"));
+}
+
 TEST(TextFiles, BadUtf8NamesFileAndLine) {
   const TempFolder folder;
   const auto path = folder.path() / "t.txt";
