@@ -6,8 +6,9 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kBlock = 256;     // children of one node lie in one of these
-constexpr std::int32_t kNoParent = -2;  // the root's
+constexpr std::size_t kBlock = 256;       // children of one node lie in one of these
+constexpr std::size_t kMostTried = 4096;  // places looked at for a node before the first ones are given up
+constexpr std::int32_t kNoParent = -2;    // the root's
 
 }  // namespace
 
@@ -46,12 +47,14 @@ void ByteTrie::grow(Branch branch, std::vector<Branch>& waiting) {
   }
 }
 
-// A base whose places for all `bytes` are free.
+// A base whose places for all `bytes` are free. Places that many nodes in turn did not fit are given up, or
+// the search would look at all of them again for each node.
 std::int32_t ByteTrie::free_base(std::string_view bytes) {
   const auto is_free = [&](std::size_t place) { return nodes_[place].parent == kNone; };
   while (first_free_ < nodes_.size() && !is_free(first_free_)) ++first_free_;
   for (std::size_t place = first_free_;; ++place) {
     if (place == nodes_.size()) nodes_.resize(place + kBlock);
+    if (place == first_free_ + kMostTried) first_free_ = place;
     const std::size_t base = place ^ static_cast<unsigned char>(bytes.front());
     if (std::ranges::all_of(bytes,
                             [&](char byte) { return is_free(base ^ static_cast<unsigned char>(byte)); }))

@@ -63,7 +63,7 @@ class ByteTrie {
   std::int32_t free_base(std::string_view bytes);
 
   std::vector<Node> nodes_;
-  std::size_t first_free_ = 1;  // while it is made: all before it are taken
+  std::size_t first_free_ = 1;  // while it is made: those before it are taken or given up
 };
 
 }  // namespace podium

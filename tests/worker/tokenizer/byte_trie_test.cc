@@ -44,6 +44,18 @@ TEST(ByteTrie, AnEmptyOneFindsNothing) {
   EXPECT_EQ(trie.longest("a").value, ByteTrie::kNone);
 }
 
+// Nodes of 129 children leave half of each block free, into which no other of them fits.
+TEST(ByteTrie, ManyNodesThatFitIntoNoGapAreQuick) {
+  std::vector<std::string> keys;
+  for (int node = 0; node < 1 << 14; ++node)
+    for (int byte = 0; byte < 129; ++byte)
+      keys.push_back({static_cast<char>(node >> 7), static_cast<char>(node & 127), static_cast<char>(byte)});
+  std::vector<ByteTrie::Entry> entries;
+  for (const std::string& key : keys) entries.emplace_back(key, static_cast<std::int32_t>(entries.size()));
+  const ByteTrie trie(entries);
+  for (const ByteTrie::Entry& entry : entries) ASSERT_EQ(trie.find(entry.first), entry.second);
+}
+
 TEST(ByteTrie, HoldsAKeyOfAMebibyte) {
   const std::string key(std::size_t{1} << 20, 'x');
   const ByteTrie trie({{key, 7}});
