@@ -6,13 +6,12 @@
 
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
+#include "worker/tensor/shape.h"
 
 namespace podium {
 namespace {
 
 constexpr int kLengthMultiple = 16, kPredictionMultiple = 8;
-
-int rounded_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
@@ -45,8 +44,8 @@ SessionShape shape_of(std::span<const TextSequence> sequences, int most) {
     shape.length = std::max(shape.length, sequence.length());
     masked += static_cast<int>(sequence.masked.size());
   }
-  shape.length = std::min(most, rounded_up(shape.length, kLengthMultiple));
-  shape.predictions = rounded_up(masked, kPredictionMultiple);
+  shape.length = std::min(most, static_cast<int>(rounded_up(shape.length, kLengthMultiple)));
+  shape.predictions = static_cast<int>(rounded_up(masked, kPredictionMultiple));
   return shape;
 }
 

@@ -9,7 +9,6 @@
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
 #include "worker/tensor/random.h"
-#include "worker/tokenizer/pair_encoding.h"
 
 namespace podium {
 namespace {
@@ -110,6 +109,27 @@ void check_model(const std::string& model, bool lowercase) {
 
 TEST(WordPiece, MatchesBertBaseUncased) { check_model("bert-base-uncased", true); }
 TEST(WordPiece, MatchesBertBaseCased) { check_model("bert-base-cased", false); }
+
+struct PairEncoding {
+  std::vector<std::int32_t> ids, types;
+  std::vector<CharacterRange> offsets;  // in the text that the token is of; [0, 0) of [CLS] and [SEP]
+};
+
+// Two texts as BERT reads them: "[CLS] first [SEP] second [SEP]".
+PairEncoding encode_pair(const WordPieceTokenizer& tokenizer, std::string_view first,
+                         std::string_view second) {
+  const SpecialTokens& special = tokenizer.vocabulary().special();
+  PairEncoding pair{.ids = {special.classify}, .offsets = {{}}};
+  const auto add = [&](std::string_view text, std::int32_t type) {
+    tokenizer.encode(text, {pair.ids, &pair.offsets});
+    pair.ids.push_back(special.separator);
+    pair.offsets.emplace_back();
+    pair.types.resize(pair.ids.size(), type);
+  };
+  add(first, 0);
+  add(second, 1);
+  return pair;
+}
 
 TEST(WordPiece, MatchesSquadPairs) {
   const auto vectors = shared_data("tokenizer_vectors/squad_pairs_bert-base-uncased.jsonl.zst");
