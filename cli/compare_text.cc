@@ -170,7 +170,7 @@ std::string one_below_another(const json& comparison, const std::vector<std::vec
     table.add(std::move(cells));
   }
   return table.render(terminal) +
-         "* the base; more than 8 jobs are shown one in a row; a wider window or a pipe shows columns that "
+         "* the base; with more than 8 jobs each has a row; a wider window or a pipe shows columns that "
          "do not fit\n";
 }
 

@@ -72,10 +72,10 @@ class CommittedCode {
       refuse("git", fmt::format("in {} {}", root_.string(), *unclear));
     if (const auto commit = commit_of(git_->objects, repository_, code_.git)) return *commit;
     const auto near = closest(code_.git, revision_names(references));
-    refuse("git",
-           fmt::format("{} has no commit, tag or branch \"{}\", or several; {}", root_.string(), code_.git,
-                       near && *near != code_.git ? "did you mean \"" + *near + "\"?"
-                                                  : "git tag and git branch list them"));
+    refuse("git", fmt::format("\"{}\" names no commit, tag or branch of {}, or more than one; {}", code_.git,
+                              root_.string(),
+                              near && *near != code_.git ? "did you mean \"" + *near + "\"?"
+                                                         : "git tag and git branch list them"));
   }
 
   // From the repository's root.

@@ -119,15 +119,16 @@ std::string check_price(const std::string& text) { return describe(parse_price(t
 void add_prices(CLI::App& app, Prices& prices) {
   auto* currency =
       app.add_option("--currency", prices.currency, "the currency of prices, like USD")->type_name("NAME");
-  auto* price = app.add_option_function<std::vector<std::string>>(
-                       "--price",
-                       [&prices](const std::vector<std::string>& texts) {
-                         for (const std::string& text : texts) prices.list.push_back(*parse_price(text));
-                       },
-                       "the price of a device-hour, by which jobs cost: of a kind, or of one model of it; "
-                       "may be repeated")
-                    ->type_name("KIND[/MODEL]=AMOUNT")
-                    ->check(CLI::Validator(check_price, ""));
+  auto* price =
+      app.add_option_function<std::vector<std::string>>(
+             "--price",
+             [&prices](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) prices.list.push_back(*parse_price(text));
+             },
+             "the price of a device-hour of a kind, or of one model of that kind, for the cost of jobs; "
+             "may be repeated")
+          ->type_name("KIND[/MODEL]=AMOUNT")
+          ->check(CLI::Validator(check_price, ""));
   price->needs(currency);
   currency->needs(price);
 }
@@ -240,8 +241,8 @@ void add_store(CLI::App& app, StoreOptions& store) {
   add_keep(app, "--keep-history", keep[Kept::history],
            "how long the lines of a job's history are kept after its end");
   add_keep(app, "--keep-checkpoints", keep[Kept::checkpoints],
-           "how long checkpoints are kept after a job's end; podium retention due lists those that are due, "
-           "and Podium deletes none. podium retention set gives an experiment its own times");
+           "when after a job's end podium retention due begins to list its checkpoints; Podium deletes none. "
+           "podium retention set gives an experiment its own times");
   add_size(app, "--disk-reserve", store.disk_reserve, "256MB, or a tenth of a smaller disk",
            "with less than this free on the home's disk, submissions, logs and metrics are refused until "
            "there is room again");

@@ -89,7 +89,7 @@ TEST_F(Commands, CompareShowsARowAJobWhereTheyAreMany) {
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("JOB  name     state"));
   EXPECT_THAT(ran.out, HasSubstr("12*  sweep-0  succeeded"));
-  EXPECT_THAT(ran.out, HasSubstr("more than 8 jobs are shown one in a row"));
+  EXPECT_THAT(ran.out, HasSubstr("with more than 8 jobs each has a row"));
 }
 
 TEST_F(Commands, CompareLeavesOutWhatLongValuesHaveInFront) {

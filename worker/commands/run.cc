@@ -13,6 +13,7 @@
 #include "common/model/layout_rules.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
+#include "worker/ops/attention.h"
 #include "worker/tasks/tasks.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
@@ -67,6 +68,12 @@ void check_numbers(const Launch& launch) {
     if (phase.training.sequence_length > launch.spec.model.max_positions)
       refuse_spec(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
                               phase.training.sequence_length, launch.spec.model.max_positions));
+    if (launch.spec.resources.kind == "gpu" && launch.spec.model.attention_dropout > 0 &&
+        phase.training.sequence_length > ops::kMaxDeviceLengthWithDropout)
+      refuse_spec(fmt::format(
+          "training.sequence_length {} must be at most {} on GPUs with dropout; set model.attention_dropout "
+          "to 0 for longer sequences",
+          phase.training.sequence_length, ops::kMaxDeviceLengthWithDropout));
   }
 }
 

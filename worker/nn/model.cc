@@ -60,7 +60,7 @@ void check_layout(const ModelSpec& spec, const ModelOptions& options, const Para
           "parallel.pipeline {} x interleave {} shares them equally; a checkpoint goes on with any layout",
           layout.pipeline, options.interleave));
   require(options.recompute_layers >= 0 && options.recompute_layers <= spec.layers / rules.layers_unit(),
-          fmt::format("recompute_layers {} must not be above {}, the layers of a chunk",
+          fmt::format("recompute_layers {} must lie between 0 and {}, the layers of a chunk",
                       options.recompute_layers, spec.layers / rules.layers_unit()));
   if (options.fp8)
     require_multiple("intermediate", spec.intermediate, rules.columns_unit(),

@@ -17,6 +17,9 @@
 
 namespace podium::ops {
 
+// Rows of a sequence that attention on a device takes with dropout.
+inline constexpr std::int64_t kMaxDeviceLengthWithDropout = 1 << 17;
+
 struct AttentionShape {
   std::int64_t sequences = 0;
   std::int64_t length = 0;  // rows of a sequence; at most so many where row_begins is given

@@ -95,7 +95,7 @@ struct ResumeNode {
   NodeId node;
 };
 
-// Only jobs of the account start on the node.
+// Only jobs of the account and of accounts below it start on the node, and others that end before `from`.
 struct ReserveNode {
   NodeId node;
   std::string account;

@@ -336,7 +336,7 @@ TEST(ModelShape, RefusesWhatDoesNotComeOutEven) {
   EXPECT_NE(
       refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("layers 2 must be a multiple of 3"),
       std::string::npos);
-  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.recompute_layers = 3; }).find("must not be above 2"),
+  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.recompute_layers = 3; }).find("must lie between 0 and 2"),
             std::string::npos);
 }
 

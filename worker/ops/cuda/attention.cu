@@ -21,9 +21,8 @@ bool tiled(const AttentionShape& shape, DType dtype) {
   return dtype != DType::f32 && shape.head_size % 8 == 0 && shape.head_size <= kMaxTiledHeadSize;
 }
 
-// The dropout's words of a head are counted in 32 bits.
-constexpr std::int64_t kMaxLengthWithDropout = 1 << 17;
-static_assert(kMaxLengthWithDropout / kStripKeys * kMaxLengthWithDropout <=
+// 32 bits count the dropout's words of a head.
+static_assert(kMaxDeviceLengthWithDropout / kStripKeys * kMaxDeviceLengthWithDropout <=
               std::numeric_limits<std::int32_t>::max());
 
 void check_limits(const AttentionShape& shape, const Dropout& dropout) {
@@ -31,7 +30,7 @@ void check_limits(const AttentionShape& shape, const Dropout& dropout) {
   PODIUM_CHECK(shape.head_size <= kMaxHeadSize, "CUDA attention holds heads of at most 256 columns");
   PODIUM_CHECK(shape.heads <= kMaxGridYz && shape.sequences <= kMaxGridYz && shape.length <= kMaxLength,
                "CUDA attention takes at most 65535 sequences and heads, and 1048576 rows of a sequence");
-  PODIUM_CHECK(!dropout.active() || shape.length <= kMaxLengthWithDropout,
+  PODIUM_CHECK(!dropout.active() || shape.length <= kMaxDeviceLengthWithDropout,
                "CUDA attention takes at most 131072 rows of a sequence where it drops out");
 }
 
