@@ -8,7 +8,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class SpecCode : public Commands {
@@ -99,10 +98,8 @@ TEST_F(SpecCode, AnUnknownRevisionIsSaidWithItsPlaceAndASuggestion) {
   const auto ran = submit("{git: v1.9}");
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, HasSubstr("job/spec.yaml:4:13: code.git: "));
-  EXPECT_THAT(
-      ran.err,
-      ContainsRegex(
-          "\"v1.9\" names no commit, tag or branch of .*, or more than one; did you mean \"v1.0\"?\n"));
+  EXPECT_THAT(ran.err, HasSubstr("\"v1.9\" names no commit, tag or branch of "));
+  EXPECT_THAT(ran.err, HasSubstr(", or more than one; did you mean \"v1.0\"?\n"));
   EXPECT_THAT(submit("{git: nothing-like-it}").err, HasSubstr("git tag and git branch list them"));
   EXPECT_TRUE(fake_.asked("POST /api/v1/experiments").empty());
 }
