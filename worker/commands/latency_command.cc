@@ -81,7 +81,8 @@ std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const Mod
   for (const SessionShape& shape : shapes)
     if (shape.length > spec.max_positions)
       throw Failure(WorkerExit::bad_spec,
-                    fmt::format("length {}: the model has {} positions", shape.length, spec.max_positions));
+                    fmt::format("length {}: the model has {} positions; use --length {} or less",
+                                shape.length, spec.max_positions, spec.max_positions));
   return shapes;
 }
 

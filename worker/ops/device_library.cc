@@ -28,8 +28,10 @@ std::filesystem::path cuda_library_path() {
 DeviceLibrary& open_device_library(const std::filesystem::path& path) {
   const std::string file = path.string();
   if (!exists(path))
-    throw DeviceUnavailable("this worker computes on the CPU only, for " + file +
-                            " is not there: build with the preset cuda, or use resources.kind: cpu");
+    throw DeviceUnavailable(
+        "this worker computes on the CPU only, for " + file +
+        " is not there: build with the preset cuda, or compute on the CPU (resources.kind: cpu in a spec, a "
+        "command without --gpu)");
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw DeviceUnavailable("cannot open the device back end: " + std::string(::dlerror()) +
