@@ -1,6 +1,7 @@
 // What may happen: every event, and every plan, is judged by the state before it.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "coordinator/core/policies/policy.h"
 #include "tests/sim/sim_cluster.h"
@@ -164,7 +165,8 @@ void SimCluster::check_limits(const Job& starts, int devices) {
 void SimCluster::check_preemption(const AttemptStopping& stopping) {
   if (stopping.cause != StopCause::preempted) return;
   const Job& victim = state_.jobs.at(stopping.attempt.job);
-  const JobId winner{std::stoll(stopping.reason.substr(stopping.reason.rfind(' ') + 1))};
+  constexpr std::string_view kFor = " for job ";
+  const JobId winner{std::stoll(stopping.reason.substr(stopping.reason.find(kFor) + kFor.size()))};
   const std::string& to = state_.jobs.at(winner).request.account;
   for (const auto& [name, account] : state_.accounts) {
     const auto quota = account.rules.quota.find(victim.request.kind);
