@@ -201,6 +201,13 @@ class ExamplesTest(unittest.TestCase):
         (folder / "corpus" / "train.txt").write_text(text * 8)
         (folder / "corpus" / "heldout.txt").write_text(text)
         self.cluster.say("podium-worker vocab --size 2048 --out corpus/vocab.txt corpus/train.txt")
+        for folder_of_tokens in (folder, folder / "bert-base-uncased"):
+            folder_of_tokens.mkdir(exist_ok=True)
+            shutil.copy(folder / "corpus" / "vocab.txt", folder_of_tokens)
+        self.cluster.say("podium-worker vocab --bpe --size 400 --out . corpus/train.txt")
+        (folder / "text.txt").write_text(text)
+        (folder / "lines.txt").write_text(text)
+        (folder / "pages.jsonl").write_text(json.dumps({"text": text}) + "\n")
         (folder / "program.py").write_text(PROGRAM)
         (folder / "my.yaml").write_text(spec("mine").replace("{program}", str(folder / "program.py")))
         (folder / "named.yaml").write_text((folder / "my.yaml").read_text().replace("name: mine", "name: my-bert"))
