@@ -1,10 +1,8 @@
 #include "worker/infer/source_model.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
-#include "common/base/file.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
 #include "worker/formats/hugging_face.h"
@@ -14,6 +12,7 @@
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/nn/parameters.h"
+#include "worker/tokenizer/tokenizer_config.h"
 
 namespace podium {
 namespace {
@@ -44,13 +43,7 @@ void take_tensors(const ModelSpec& spec, const ParameterStore& store, const std:
 TokenizerFile tokenizer_beside(const fs::path& folder) {
   TokenizerFile file;
   if (fs::exists(folder / "vocab.txt")) file.vocabulary = folder / "vocab.txt";
-  const fs::path config = folder / "tokenizer_config.json";
-  if (!fs::exists(config)) return file;
-  try {
-    file.lowercase = nlohmann::json::parse(read_file(config)).value("do_lower_case", true);
-  } catch (const nlohmann::json::exception& error) {
-    throw BadData(config.string() + ": " + error.what());
-  }
+  file.lowercase = read_tokenizer_config(folder).lowercase.value_or(true);
   return file;
 }
 
