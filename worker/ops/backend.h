@@ -21,7 +21,10 @@
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
 #include "worker/ops/optimizer.h"
+#include "worker/ops/rms_norm.h"
+#include "worker/ops/rotary_heads.h"
 #include "worker/ops/rows.h"
+#include "worker/ops/swiglu.h"
 #include "worker/ops/tanh.h"
 
 // clang-format off
@@ -36,6 +39,10 @@
   OP(layer_norm_backward)           \
   OP(add_layer_norm_forward)        \
   OP(add_layer_norm_backward)       \
+  OP(rms_norm_forward)              \
+  OP(rms_norm_backward)             \
+  OP(add_rms_norm_forward)          \
+  OP(add_rms_norm_backward)         \
   OP(cross_entropy)                 \
   OP(cross_entropy_backward)        \
   OP(class_maxima)                  \
@@ -56,6 +63,10 @@
   OP(scatter_add_rows)              \
   OP(tanh_forward)                  \
   OP(tanh_backward)                 \
+  OP(swiglu_forward)                \
+  OP(swiglu_backward)               \
+  OP(rotary_heads_forward)          \
+  OP(rotary_heads_backward)         \
   OP(attention_saved)               \
   OP(attention_forward)             \
   OP(attention_backward)            \
