@@ -26,6 +26,7 @@ Examples:
   podium-worker vocab --size 2048 --out vocab.txt 'corpus/*.txt'
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'
   podium-worker tokenize --tokenizer wordpiece:vocab.txt < lines.txt
+  podium-worker score dev-v1.1.json predictions.json        SQuAD's exact match and F1
   podium-worker inspect checkpoints/step-00000200
   podium-worker export checkpoints/step-00000200 --out model
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
@@ -68,6 +69,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_inspect(app);
   add_latency(app);
   add_local(app, exit);
+  add_score(app);
   add_tokenize(app);
   add_vocab(app);
 }
