@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <thread>
 
@@ -16,8 +17,9 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr int kTriesWithKey = 3;
-constexpr int kTriesToLearn = 30;  // what came of a request that was sent: as long as a restart takes
+constexpr int kTriesToReach = 3;
+constexpr Duration kRestart = 2min;  // as long as a coordinator may take to come back
+constexpr auto kBetweenTries = 500ms;
 
 Url parse_server(const std::string& text) {
   const auto url = parse_url(text);
@@ -105,6 +107,16 @@ std::string refusal_text(const HttpResponse& response) {
   return text;
 }
 
+// Whether it changes nothing that matters: code that is packed twice is kept once.
+bool reads(const HttpRequest& request) {
+  return request.method == "GET" || (request.repeatable && request.headers.get("Idempotency-Key").empty());
+}
+
+// How to repeat a request that has a key, and why that is safe.
+std::string repetition_text(const std::string& key) {
+  return "repeated with --key " + key + " (of submit and reproduce), it is carried out once";
+}
+
 std::string remedy(int status) {
   if (status == 401) return "; name the user token with --token-file, PODIUM_TOKEN or PODIUM_HOME";
   if (status == 429 || status == 503) return "; try again in a moment";
@@ -167,11 +179,10 @@ std::string Client::cause_of(const NetError& error) const {
 
 void Client::give_up(const NetError& error, const HttpRequest& request, Duration timeout, bool sent) const {
   const std::string key = request.headers.get("Idempotency-Key");
-  const bool reads = request.method == "GET" || (request.repeatable && key.empty());
   const bool may_be = sent || error.failure() != NetFailure::unreachable;
-  std::string done = may_be && !reads ? ". The request may be carried out all the same" : "";
+  std::string done = may_be && !reads(request) ? ". The request may be carried out all the same" : "";
   if (!done.empty() && !key.empty())
-    done += "; a repetition under the key " + key + " (--key of submit and reproduce) is carried out once";
+    done += ": podium experiments lists what was submitted; " + repetition_text(key);
   if (error.failure() != NetFailure::timed_out)
     throw Failure(
         Exit::unreachable,
@@ -183,26 +194,46 @@ void Client::give_up(const NetError& error, const HttpRequest& request, Duration
                             server_.origin(), format_duration(timeout), format_duration(5 * timeout), done));
 }
 
-HttpResponse Client::send(HttpRequest request, int tries, Patience patience) const {
-  const Duration longest = timeout(patience);
+// Whoever interrupts the wait must know how to go on, too.
+void Client::tell_repetition(const NetError& error, const HttpRequest& request, Duration longest) const {
+  if (reads(request)) return;
+  const std::string key = request.headers.get("Idempotency-Key");
+  std::fprintf(stderr, "podium: %s; the request may have been carried out: sending it again for %s%s\n",
+               cause_of(error).c_str(), format_duration(longest).c_str(),
+               key.empty() ? "" : ("; " + repetition_text(key)).c_str());
+}
+
+HttpResponse Client::send(HttpRequest request, Repeat repeat, Patience patience, bool* repeated) const {
+  const Duration longest = timeout(patience), restart = std::min(longest, kRestart);
+  std::optional<std::chrono::steady_clock::time_point> first_failure;
   bool sent = false;  // perhaps: no answer came
-  while (true) {
+  for (int tries = 1;; ++tries) {
     try {
       HttpResponse response = fetch(server_, request, longest, options());
+      if (repeated) *repeated = sent;
+      const std::string key = request.headers.get("Idempotency-Key");
+      if (response.status >= 500 && !key.empty())  // a coordinator that fails may have kept it
+        throw Failure(Exit::refused,
+                      refusal_text(response) + remedy(response.status) + "; " + repetition_text(key));
       require_ok(response);
       return response;
     } catch (const NetError& error) {
+      const auto now = std::chrono::steady_clock::now();
       const bool may_have_come = error.failure() != NetFailure::unreachable;
-      if (may_have_come && !sent && tries > 1) tries = kTriesToLearn;
+      if (!first_failure) first_failure = now;
+      const bool over_restart = repeat == Repeat::over_restart || sent || may_have_come;
+      const bool soon = over_restart ? now - *first_failure < restart : tries < kTriesToReach;
+      if (repeat == Repeat::never || error.failure() == NetFailure::timed_out || !soon)
+        give_up(error, request, longest, sent);
+      if (may_have_come && !sent) tell_repetition(error, request, restart);
       sent = sent || may_have_come;
-      if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, longest, sent);
-      std::this_thread::sleep_for(500ms);
+      std::this_thread::sleep_for(kBetweenTries);
     }
   }
 }
 
 json Client::get(std::string_view path, const Query& query, Patience patience) const {
-  return parse_body(send(request("GET", path, query), 1, patience));
+  return parse_body(send(request("GET", path, query), Repeat::never, patience));
 }
 
 json Client::get_pages(std::string_view path, Query query, const char* key, std::size_t most) const {
@@ -224,23 +255,34 @@ json Client::get_pages(std::string_view path, Query query, const char* key, std:
 
 json Client::newest_experiments() const { return get_pages("/experiments", {}, "experiments", 1000); }
 
-void Client::remove(std::string_view path) const { send(request("DELETE", path), 1, Patience::usual); }
+void Client::remove(std::string_view path) const {
+  send(request("DELETE", path), Repeat::never, Patience::usual);
+}
 
 json Client::post_bytes(std::string_view path, const std::string& type, std::string bytes) const {
   HttpRequest sent = request("POST", path);
   sent.headers.set("Content-Type", type);
   sent.repeatable = true;
   sent.body = std::move(bytes);
-  return parse_body(send(std::move(sent), kTriesWithKey, Patience::great));
+  return parse_body(send(std::move(sent), Repeat::briefly, Patience::great));
+}
+
+HttpRequest Client::post_of(std::string_view path, const json& body) const {
+  HttpRequest sent = request("POST", path);
+  sent.headers.set("Content-Type", "application/json");
+  sent.body = body.dump();
+  return sent;
 }
 
 json Client::post(std::string_view path, const json& body, const std::string& key, Patience patience) const {
-  HttpRequest sent = request("POST", path);
-  sent.headers.set("Content-Type", "application/json");
+  HttpRequest sent = post_of(path, body);
   if (!key.empty()) sent.headers.set("Idempotency-Key", key);
   sent.repeatable = !key.empty();
-  sent.body = body.dump();
-  return parse_body(send(std::move(sent), key.empty() ? 1 : kTriesWithKey, patience));
+  return parse_body(send(std::move(sent), key.empty() ? Repeat::never : Repeat::briefly, patience));
+}
+
+json Client::post_again(std::string_view path, const json& body, Repeat repeat, bool& repeated) const {
+  return parse_body(send(post_of(path, body), repeat, Patience::usual, &repeated));
 }
 
 }  // namespace podium::cli

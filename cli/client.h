@@ -27,6 +27,13 @@ enum class Patience {
   great,  // five: code over a slow line, a forecast where many jobs wait, the check of many specs
 };
 
+// What follows where no answer comes, which leaves open whether the request was carried out.
+enum class Repeat {
+  never,
+  briefly,       // for a second; over a restart of the coordinator once it may have been carried out
+  over_restart,  // for two minutes at most: the coordinator was there a moment ago
+};
+
 class Client {
  public:
   explicit Client(const Session& session);
@@ -39,6 +46,9 @@ class Client {
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
   nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "",
                       Patience patience = Patience::usual) const;
+  // Of what does no harm when it is carried out twice. `repeated` is set where it may have been.
+  nlohmann::json post_again(std::string_view path, const nlohmann::json& body, Repeat repeat,
+                            bool& repeated) const;
 
   // Safe to send again, and perhaps many bytes.
   nlohmann::json post_bytes(std::string_view path, const std::string& type, std::string bytes) const;
@@ -57,7 +67,9 @@ class Client {
                             bool sent = false) const;
 
  private:
-  HttpResponse send(HttpRequest request, int tries, Patience patience) const;
+  HttpRequest post_of(std::string_view path, const nlohmann::json& body) const;
+  void tell_repetition(const NetError& error, const HttpRequest& request, Duration longest) const;
+  HttpResponse send(HttpRequest request, Repeat repeat, Patience patience, bool* repeated = nullptr) const;
 
   Url server_;
   std::optional<Duration> timeout_;

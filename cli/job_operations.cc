@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "cli/client.h"
@@ -29,6 +31,7 @@ using JobIds = std::vector<std::int64_t>;
 
 constexpr std::size_t kMostJobsAtOnce = 1000;  // of one request
 constexpr std::size_t kMostRefusalsTold = 10;  // where nobody named the jobs
+constexpr std::string_view kCancel = "cancel";
 constexpr const char* kLive = "queued,starting,running,stopping";
 
 struct Operation {
@@ -114,6 +117,33 @@ struct Results {
   std::optional<Failure> broken;  // why the rest was not
 };
 
+// Jobs that run free devices as they are cancelled: those that wait go first, so that none of them starts
+// meanwhile. What one request cancels is cancelled at once.
+void put_queued_first(JobIds& ids, const Client& client) {
+  if (ids.size() <= kMostJobsAtOnce) return;
+  const json reply =
+      client.get_pages("/jobs", {{"state", "queued"}, {"sort", "id"}}, "jobs", std::size_t{1} << 20);
+  std::set<std::int64_t> queued;
+  for (const json& job : reply.at("jobs")) queued.insert(integer_field(job, "id"));
+  std::ranges::stable_partition(ids, [&](std::int64_t id) { return queued.contains(id); });
+}
+
+// What is done twice without harm, so that it may be sent again where no answer came. A job that is requeued
+// twice stops twice.
+bool may_be_repeated(const Operation& operation) { return operation.name != std::string_view("requeue"); }
+
+// The job that an earlier try of the request cancelled, whose repetition was refused: as it is now.
+void accept_cancelled(json& result, const Client& client) {
+  const std::int64_t id = integer_field(result, "id");
+  if (!result.contains("refusal")) return;
+  try {
+    json job = client.get(fmt::format("/jobs/{}", id));
+    if (text_field(job, "state") == "cancelled") result = {{"id", id}, {"job", std::move(job)}};
+  } catch (const Failure& failure) {
+    if (failure.status() != Exit::refused) throw;  // the refusal stands: there is no such job
+  }
+}
+
 // A job that is refused keeps none of the others from being done.
 Results results_of(const Operation& operation, const JobIds& ids, const Client& client) {
   Results results;
@@ -122,8 +152,16 @@ Results results_of(const Operation& operation, const JobIds& ids, const Client& 
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
     const JobIds part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobsAtOnce, ids.size() - at)));
     try {
-      json reply = client.post("/jobs/operations", {{"operation", operation.name}, {"jobs", part}});
-      for (json& result : reply.at("results")) results.jobs.push_back(std::move(result));
+      const Repeat repeat = !may_be_repeated(operation) ? Repeat::never
+                            : at == 0                   ? Repeat::briefly
+                                                        : Repeat::over_restart;
+      bool repeated = false;
+      json reply = client.post_again("/jobs/operations", {{"operation", operation.name}, {"jobs", part}},
+                                     repeat, repeated);
+      for (json& result : reply.at("results")) {
+        if (repeated && operation.name == kCancel) accept_cancelled(result, client);
+        results.jobs.push_back(std::move(result));
+      }
     } catch (const Failure& failure) {
       const std::string done =
           at == 0 ? ""
@@ -180,7 +218,8 @@ void run_operation(const Operation& operation, const Choice& choice, const Sessi
                     operation.name));
   const Client client(session);
   const bool by_filter = choice.ids.empty();
-  const JobIds ids = by_filter ? chosen(operation, choice, client) : choice.ids;
+  JobIds ids = by_filter ? chosen(operation, choice, client) : choice.ids;
+  if (operation.name == kCancel) put_queued_first(ids, client);
   if (ids.empty())
     std::fprintf(stderr, "podium: there is no such job to %s\n", operation.name);
   else
@@ -200,7 +239,8 @@ CLI::App* add(CLI::App& app, Session& session, const Operation& operation, const
 }  // namespace
 
 void add_cancel(CLI::App& app, Session& session) {
-  add(app, session, {"cancel", kLive}, "Cancel jobs; running ones get the grace period to save")->footer(R"(
+  add(app, session, {kCancel.data(), kLive}, "Cancel jobs; running ones get the grace period to save")
+      ->footer(R"(
 Without numbers it cancels all jobs that match the filters and have not ended, once you have confirmed how many.
 
 Examples:

@@ -1,6 +1,7 @@
 """podium against a real coordinator: the output of many ranks, Ctrl-C while the coordinator hangs, many jobs at once, and
 the names that completion offers. A node is played by tests/coordinator/api/daemon.py."""
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -235,11 +236,12 @@ class DaemonTest(unittest.TestCase):
                     client, _ = server.accept()
                 except OSError:
                     return
-                with client, socket.create_connection(("127.0.0.1", self.daemon.port)) as upstream:
-                    upstream.sendall(client.recv(1 << 20))
-                    answer = upstream.recv(1 << 20)
-                    if at >= answers:
-                        client.sendall(answer)
+                with client, contextlib.suppress(ConnectionRefusedError):  # the coordinator may be down
+                    with socket.create_connection(("127.0.0.1", self.daemon.port)) as upstream:
+                        upstream.sendall(client.recv(1 << 20))
+                        answer = upstream.recv(1 << 20)
+                        if at >= answers:
+                            client.sendall(answer)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -253,13 +255,49 @@ class DaemonTest(unittest.TestCase):
         self.assertIn("job 1  once", out)
         self.assertEqual(self.daemon.get("/jobs").json()["total"], 1)
 
+    def test_a_submission_outlives_a_coordinator_that_dies_once_it_has_committed(self):
+        path = self.daemon.home / "once.yaml"
+        path.write_text(spec("once"))
+        self.swallow(1)
+        child = self.start("submit", str(path))
+        said = child.stderr.readline().decode()
+        self.assertIn("the request may have been carried out: sending it again for 2m; repeated with --key ", said)
+        self.daemon.kill()
+        time.sleep(16)  # it gave up after 15 s
+        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}")
+        self.daemon.start()
+        self.assertEqual(child.wait(WAIT), 0)
+        self.assertIn(b"job 1  once", child.stdout.read())
+        self.assertEqual(self.daemon.get("/jobs").json()["total"], 1)
+
+    def test_whoever_gives_up_on_a_submission_is_told_how_to_repeat_it_safely(self):
+        path = self.daemon.home / "once.yaml"
+        path.write_text(spec("once"))
+        self.swallow(JOBS)
+        status, _, err = self.podium("submit", str(path), "--timeout", "2s")
+        self.assertEqual(status, 3)
+        self.assertIn("The request may be carried out all the same: podium experiments lists what was submitted", err)
+        key = re.search(r"repeated with --key (\w+) \(of submit and reproduce\), it is carried out once\n$", err)[1]
+        self.swallow(0)
+        self.assertIn("job 1  once", self.podium("submit", str(path), "--key", key)[1])
+        self.assertEqual(self.daemon.get("/jobs").json()["total"], 1)
+
     def test_what_may_have_been_done_is_said_to(self):
         self.daemon.submit(spec("lost"))
+        self.assertEqual(self.podium("cancel", "1")[0], 0)
         self.swallow(1)
-        status, _, err = self.podium("cancel", "1")
+        status, _, err = self.podium("requeue", "1")
         self.assertEqual(status, 3)
         self.assertIn("The request may be carried out all the same", err)
-        self.assertEqual(self.daemon.get("/jobs/1").json()["state"], "cancelled")
+        self.assertEqual(self.daemon.get("/jobs/1").json()["state"], "queued")
+
+    def test_jobs_are_cancelled_although_the_answer_is_lost(self):
+        self.daemon.submit(study("lost", 2))
+        self.swallow(1)
+        status, out, err = self.podium("cancel", "1", "2", "20")
+        self.assertEqual((status, out), (4, "job 1 is cancelled\njob 2 is cancelled\n"))
+        self.assertIn("sending it again for 1m\n", err)
+        self.assertIn("podium: there is no job 20\n", err)
 
     def test_completion_offers_the_names_there_are(self):
         Agent(self.daemon, "node-7").orders()

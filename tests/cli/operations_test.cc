@@ -148,12 +148,36 @@ TEST_F(Commands, WhatWasDoneBeforeTroubleIsTold) {
     words.push_back(std::to_string(id));
     if (id <= 1000) results.push_back(done(test::job_json(id, "stopping")));
   }
+  fake_.on("GET /api/v1/jobs", json{{"jobs", json::array()}, {"total", 0}});
   fake_.on("POST /api/v1/jobs/operations", json{{"results", results}});
   fake_.on("POST /api/v1/jobs/operations", 503, R"({"status":503,"detail":"stopping"})");
   const auto ran = program_.run(words);
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.out, HasSubstr("job 1000 is stopping\n"));
   EXPECT_THAT(ran.err, HasSubstr("the request for 1000 of 1,001 jobs was sent before"));
+}
+
+// The first thousand, which ran, freed devices for the others.
+TEST_F(Commands, OfManyJobsThoseThatWaitAreCancelledFirst) {
+  std::vector<std::string> words{"cancel"};
+  json queued = json::array();
+  for (int id = 1; id <= 2001; ++id) {
+    words.push_back(std::to_string(id));
+    if (id > 1000) queued.push_back(test::job_json(id, "queued"));
+  }
+  fake_.on("GET /api/v1/jobs", json{{"jobs", queued}, {"total", 1001}});
+  fake_.on("POST /api/v1/jobs/operations", json{{"results", json::array()}});
+  EXPECT_EQ(program_.run(words).status, 0);
+  EXPECT_THAT(fake_.asked("GET /api/v1/jobs").at(0).target, HasSubstr("state=queued"));
+  std::vector<std::int64_t> order;
+  for (const auto& asked : fake_.asked("POST /api/v1/jobs/operations")) {
+    const json body = json::parse(asked.body);
+    for (const json& id : body["jobs"]) order.push_back(id);
+  }
+  ASSERT_EQ(order.size(), 2001u);
+  EXPECT_EQ(order.front(), 1001);
+  EXPECT_EQ(order.at(1000), 2001);
+  EXPECT_EQ(order.back(), 1000);
 }
 
 // "--" before it made the program abort.
