@@ -61,6 +61,10 @@ class Display {
       job_["latest"][point.at("key").get<std::string>()] = point.at("value");
   }
 
+  void reset() {
+    if (json_) print(json{{"event", "reset"}, {"data", json::object()}}.dump() + "\n");
+  }
+
   // When it reaches its target; "" where nobody can say.
   void expect(const std::string& text) { expected_ = text; }
 
@@ -215,6 +219,7 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
     return !has_ended(job);
   };
   handlers.on_metrics = [&](const json& metrics) { display.metrics(metrics); };
+  handlers.on_reset = [&] { display.reset(); };
   handlers.on_trouble = [&](const std::string& why) { display.trouble(why); };
   handlers.on_tick = [&] { display.tick(); };
   handlers.on_look = [&](Connection& connection) -> awaitable<void> {
@@ -247,7 +252,8 @@ void add_follow(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->footer(R"(
 Shows a training's progress; of a program of your own also its output. podium logs JOB --follow prints the output of all
-ranks. --json prints news of the job and its metrics only.
+ranks. --json prints news of the job and its metrics only; {"event": "reset"} says that points may be missing before it,
+for example because the coordinator was restarted: podium metrics JOB has them all.
 
 Examples:
   podium follow 12

@@ -71,6 +71,7 @@ class Watch {
       const std::string path = "/health";
       const json health = co_await get(path);
       last_id_ = health.value("live_id", json(0)).dump();
+      if (std::exchange(missed_, false)) handlers_.on_reset();
     }
     const std::string path = fmt::format("/jobs/{}", id_);
     const json job = co_await get(path);
@@ -95,8 +96,9 @@ class Watch {
 
   // False to leave the stream.
   bool take(const ServerEvent& event) {
-    last_id_ = event.name == "reset" ? "" : event.id.empty() ? last_id_ : event.id;
-    if (event.name == "reset") return false;
+    missed_ = event.name == "reset";
+    last_id_ = missed_ ? "" : event.id.empty() ? last_id_ : event.id;
+    if (missed_) return false;
     if (event.name == "metrics") handlers_.on_metrics(json::parse(event.data));
     if (event.name == "job") had_enough_ = !handlers_.on_job(json::parse(event.data));
     return !had_enough_;
@@ -108,6 +110,7 @@ class Watch {
   const LiveHandlers& handlers_;
   HttpClient http_;
   std::string last_id_;
+  bool missed_ = false;  // messages, since the position that was asked for
   bool had_enough_ = false;
 };
 

@@ -16,6 +16,9 @@ namespace podium::cli {
 struct LiveHandlers {
   std::function<bool(const nlohmann::json& job)> on_job;  // false: seen enough
   std::function<void(const nlohmann::json& metrics)> on_metrics;
+  // Points may be missing between those that were told and the ones to come: whoever needs all of them asks
+  // for them now.
+  std::function<void()> on_reset;
   std::function<void(const std::string& why)> on_trouble;  // not connected just now
   std::function<void()> on_tick;                           // a few times a second
   // Twice a second, one at a time; may ask the coordinator.

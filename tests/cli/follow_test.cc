@@ -119,6 +119,17 @@ TEST_F(Follow, SpeaksJsonLines) {
   EXPECT_THAT(events, ::testing::ElementsAre("job", "metrics", "job"));
 }
 
+// A program that reads the lines must learn that points are missing, once it can fetch them without a gap.
+TEST_F(Follow, AResetIsAJsonLineBeforeTheJobAsItIsThen) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
+  stream({{"42", "metrics", R"({"job":12,"points":[]})"}, {"60", "reset", "{}"}});
+  std::istringstream lines(program_.run({"follow", "12", "--json"}).out);
+  std::vector<std::string> events;
+  for (std::string line; std::getline(lines, line);) events.push_back(json::parse(line).at("event"));
+  EXPECT_THAT(events, ::testing::ElementsAre("job", "metrics", "reset", "job"));
+}
+
 // It printed the changes of state alone, and not when they were.
 TEST_F(Follow, OfAProgramOfOnesOwnShowsWhatItPrintsAndWhenItsStateChanged) {
   program_.environment["TZ"] = "UTC";
