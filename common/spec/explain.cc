@@ -249,14 +249,21 @@ class Explainer {
     if (!near) near = closest(key, keys_below(schema_));
     if (near && !pointer_.empty() && !schema_.at("properties").contains(*near)) near = name_ + "." + *near;
     if (!near) near = closest(key, elsewhere_);
+    problems_.add_key(pointer_ + "/" + pointer_step(key),
+                      "unknown key " + in_quotes(key) + "; " + key_remedy(key, near));
+    said_ = true;
+  }
+
+  // `near`: what a known key like it is called, from the root of the spec where it is of another mapping.
+  std::string key_remedy(const std::string& key, const std::optional<std::string>& near) const {
+    if (near && near->ends_with("." + key))
+      return "it belongs in " + near->substr(0, near->size() - key.size() - 1);
+    if (near == key) return "it belongs at the top of the spec, not in " + name_;
+    if (near) return "did you mean " + in_quotes(*near) + "?";
     std::string known;
     for (const auto& [name, property] : schema_.at("properties").items())
       known += (known.empty() ? "" : ", ") + name;
-    const std::string where = pointer_.empty() ? "known here: " : "known in " + name_ + ": ";
-    problems_.add_key(pointer_ + "/" + pointer_step(key),
-                      "unknown key " + in_quotes(key) +
-                          (near ? "; did you mean " + in_quotes(*near) + "?" : "; " + where + known));
-    said_ = true;
+    return (pointer_.empty() ? "known here: " : "known in " + name_ + ": ") + known;
   }
 
   const json& schema_;
