@@ -1,6 +1,8 @@
 #include "common/spec/yaml_document.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "common/spec/yaml_scalar.h"
 #include "common/spec/yaml_text.h"
@@ -19,8 +21,8 @@ class Converter {
   json convert(const YamlNode& node, const std::string& pointer, int depth) {
     if (!spend(node, pointer)) return nullptr;
     if (depth > kMaxYamlDepth) {
-      problems_.add(pointer, "aliases nest values more than " + std::to_string(kMaxYamlDepth) +
-                                 " deep here; flatten them");
+      refuse_aliases(pointer, "aliases nest values more than " + std::to_string(kMaxYamlDepth) +
+                                  " deep here; flatten them");
       return nullptr;
     }
     switch (node.kind) {
@@ -42,8 +44,21 @@ class Converter {
     if (exhausted()) return false;
     spent_ += 16 + node.text.size();
     ++values_;
-    if (exhausted()) problems_.add(pointer, "aliases make the spec too large here; use fewer of them");
+    if (exhausted()) refuse_aliases(pointer, "aliases make the spec too large here; use fewer of them");
     return !exhausted();
+  }
+
+  // Only aliases reach these limits. The value at `pointer` stands at its anchor, which may be without fault.
+  void refuse_aliases(const std::string& pointer, std::string message) {
+    problems_.add_at(alias_.value_or(places_.value(pointer)), pointer, std::move(message));
+  }
+
+  // Calls `expand` for what stands at `value`, noting the outermost alias.
+  void within(const YamlValue& value, const auto& expand) {
+    const bool enters = !alias_ && value.is_alias();
+    if (enters) alias_ = value.place;
+    expand(*value.node);
+    if (enters) alias_.reset();
   }
 
   json scalar(const YamlNode& node, const std::string& pointer) {
@@ -55,10 +70,10 @@ class Converter {
 
   json list(const YamlNode& node, const std::string& pointer, int depth) {
     json out = json::array();
-    for (const YamlNodePtr& item : node.items) {
+    for (const YamlValue& value : node.items) {
       const std::string at = pointer + "/" + std::to_string(out.size());
-      places_.add(at, {item->place, item->place});
-      out.push_back(convert(*item, at, depth + 1));
+      places_.add(at, {value.node->place, value.node->place});
+      within(value, [&](const YamlNode& item) { out.push_back(convert(item, at, depth + 1)); });
       if (exhausted()) break;
     }
     return out;
@@ -67,13 +82,13 @@ class Converter {
   json map(const YamlNode& node, const std::string& pointer, int depth) {
     json out = json::object();
     for (const auto& [key, value] : node.members)
-      if (key->quoted || key->text != "<<") add_member(out, *key, *value, pointer, depth);
+      if (key->quoted || key->text != "<<") add_member(out, *key, value, pointer, depth);
     for (const auto& [key, value] : node.members)
-      if (!key->quoted && key->text == "<<") merge(out, *value, pointer, depth);
+      if (!key->quoted && key->text == "<<") merge(out, value, pointer, depth);
     return out;
   }
 
-  void add_member(json& out, const YamlNode& key, const YamlNode& value, const std::string& pointer,
+  void add_member(json& out, const YamlNode& key, const YamlValue& value, const std::string& pointer,
                   int depth) {
     if (exhausted()) return;
     const std::string at = pointer + "/" + pointer_step(key.text);
@@ -84,16 +99,20 @@ class Converter {
                            std::to_string(first.line) + "; keep one");
       return;
     }
-    places_.add(at, {key.place, value.place});
-    out[key.text] = convert(value, at, depth + 1);
+    places_.add(at, {key.place, value.node->place});
+    within(value, [&](const YamlNode& node) { out[key.text] = convert(node, at, depth + 1); });
   }
 
   // "<<: *base" adds the members of `base` that are not there yet.
-  void merge(json& out, const YamlNode& source, const std::string& pointer, int depth) {
+  void merge(json& out, const YamlValue& source, const std::string& pointer, int depth) {
+    within(source, [&](const YamlNode& node) { merge_node(out, node, pointer, depth); });
+  }
+
+  void merge_node(json& out, const YamlNode& source, const std::string& pointer, int depth) {
     if (source.kind == YamlNode::Kind::list) {
-      for (const YamlNodePtr& item : source.items) {
-        if (item->kind == YamlNode::Kind::list) return refuse_merge(source, pointer);
-        merge(out, *item, pointer, depth);
+      for (const YamlValue& item : source.items) {
+        if (item.node->kind == YamlNode::Kind::list) return refuse_merge(source, pointer);
+        merge(out, item, pointer, depth);
       }
       return;
     }
@@ -101,9 +120,9 @@ class Converter {
     for (const auto& [key, value] : source.members) {
       if (!spend(*key, pointer)) return;
       if (!key->quoted && key->text == "<<") {
-        if (depth < kMaxYamlDepth) merge(out, *value, pointer, depth + 1);
+        if (depth < kMaxYamlDepth) merge(out, value, pointer, depth + 1);
       } else if (!out.contains(key->text)) {
-        add_member(out, *key, *value, pointer, depth);
+        add_member(out, *key, value, pointer, depth);
       }
     }
   }
@@ -115,6 +134,7 @@ class Converter {
 
   SourceMap& places_;
   Problems& problems_;
+  std::optional<Place> alias_;  // the outermost that is being expanded
   std::size_t spent_ = 0;
   std::size_t values_ = 0;
 };

@@ -148,12 +148,12 @@ class TreeBuilder final : public YAML::EventHandler {
     if (open_.empty()) {
       root_ = std::move(node);
     } else if (open_.back().node->kind == YamlNode::Kind::list) {
-      open_.back().node->items.push_back(std::move(node));
+      open_.back().node->items.push_back({std::move(node), at});
     } else if (!open_.back().key) {
       if (node->kind != YamlNode::Kind::scalar) throw Refusal{at, "a key must be plain text"};
       open_.back().key = std::move(node);
     } else {
-      open_.back().node->members.emplace_back(std::move(open_.back().key), std::move(node));
+      open_.back().node->members.emplace_back(std::move(open_.back().key), YamlValue{std::move(node), at});
       open_.back().key = nullptr;
     }
   }

@@ -17,6 +17,14 @@ struct YamlNode;
 // Shared because an alias is a second owner of its anchor's node; the tree has no cycles.
 using YamlNodePtr = std::shared_ptr<const YamlNode>;
 
+// Where a value is written: the place of the alias, where it is one, and that of the node otherwise.
+struct YamlValue {
+  YamlNodePtr node;
+  Place place;
+
+  bool is_alias() const;
+};
+
 struct YamlNode {
   enum class Kind { scalar, list, map };
 
@@ -24,9 +32,11 @@ struct YamlNode {
   Place place;
   bool quoted = false;  // a quoted scalar is text, whatever it looks like
   std::string text;     // of a scalar
-  std::vector<YamlNodePtr> items;
-  std::vector<std::pair<YamlNodePtr, YamlNodePtr>> members;
+  std::vector<YamlValue> items;
+  std::vector<std::pair<YamlNodePtr, YamlValue>> members;
 };
+
+inline bool YamlValue::is_alias() const { return place != node->place; }
 
 // Adds a problem and returns null where the text is not one YAML document within the limits of
 // yaml_document.h.
