@@ -26,6 +26,7 @@ Examples:
   podium-worker vocab --size 2048 --out vocab.txt 'corpus/*.txt'
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'
   podium-worker tokenize --tokenizer wordpiece:vocab.txt < lines.txt
+  podium-worker prepare --tokenizer gpt2 --append-eod --out data/all 'books/*.txt.zst'
   podium-worker score dev-v1.1.json predictions.json        SQuAD's exact match and F1
   podium-worker inspect checkpoints/step-00000200
   podium-worker export checkpoints/step-00000200 --out model
@@ -64,6 +65,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_calibrate(app);
   add_export(app);
   add_gradients(app, exit);
+  add_prepare(app, exit);
   add_profile(app, exit);
   add_infer(app);
   add_inspect(app);

@@ -1,6 +1,7 @@
 """Every command that README.md and the --help texts show is run as it is written there, against a coordinator and agents
 of this build. What cannot run in a test is named below with the reason; of it, the options must exist."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -208,6 +209,7 @@ class ExamplesTest(unittest.TestCase):
         (folder / "text.txt").write_text(text)
         (folder / "lines.txt").write_text(text)
         (folder / "pages.jsonl").write_text(json.dumps({"text": text}) + "\n")
+        self.make_text_to_prepare(folder)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "my.yaml").write_text(spec("mine").replace("{program}", str(folder / "program.py")))
         (folder / "named.yaml").write_text((folder / "my.yaml").read_text().replace("name: mine", "name: my-bert"))
@@ -217,6 +219,16 @@ class ExamplesTest(unittest.TestCase):
         for name in ("trace.csv", "jobs.csv"):
             (folder / name).write_text(trace)
         (folder / ".config/fish/completions").mkdir(parents=True)
+
+    def make_text_to_prepare(self, folder):
+        for name in ("gpt2", "wiki", "books", "web"):
+            (folder / name).mkdir()
+        for name in ("vocab.json", "merges.txt"):
+            shutil.copy(folder / name, folder / "gpt2")
+        for name in ("wiki/a.txt.zst", "books/a.txt.zst"):
+            subprocess.run(["zstd", "-q", folder / "text.txt", "-o", folder / name], check=True)
+        (folder / "books.txt.gz").write_bytes(gzip.compress((folder / "text.txt").read_bytes()))
+        shutil.copy(folder / "pages.jsonl", folder / "web")
 
     def live_jobs(self):
         """Jobs 1 to 14 exist. Job 12 runs, and 13 and 14, which need its devices, wait and are held."""

@@ -45,12 +45,13 @@ LAYERS = {
     "worker/input": ["common/base"],
     "worker/tokenizer": ["worker/input"],
     "worker/data": ["worker/tokenizer", "common/model", "worker/tensor"],
+    "worker/prepare": ["worker/data"],
     "worker/formats": ["worker/nn", "worker/data", "worker/comm"],
     "worker/checkpoint": ["worker/formats"],
     "worker/train": ["worker/checkpoint"],
     "worker/tasks": ["worker/train"],
     "worker/infer": ["worker/checkpoint"],
-    "worker/commands": ["worker/infer", "worker/tasks", "common/spec"],
+    "worker/commands": ["worker/prepare", "worker/infer", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
@@ -68,6 +69,8 @@ PRIVATE_LIBRARIES = {
     "gloo/": ["worker/comm"],
     "cuda": ["worker/ops/cuda"],
     "cublas": ["worker/ops/cuda"],
+    "zlib.h": ["common/net", "worker/input"],
+    "zstd.h": ["common/net", "worker/input"],
     "openssl/": ["common/net"],
     "CLI/": ["cli", "agent", "worker", "coordinator"],
 }

@@ -15,6 +15,7 @@ void add_infer(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_latency(CLI::App& app);
 void add_local(CLI::App& app, WorkerExit& exit);
+void add_prepare(CLI::App& app, WorkerExit& exit);
 void add_profile(CLI::App& app, WorkerExit& exit);
 void add_score(CLI::App& app);
 void add_tokenize(CLI::App& app);

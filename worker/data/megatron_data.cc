@@ -1,22 +1,18 @@
 #include "worker/data/megatron_data.h"
 
 #include <array>
-#include <bit>
 #include <cstring>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "common/base/check.h"
+#include "worker/data/megatron_format.h"
 #include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files are little-endian");
-
-constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
-constexpr std::size_t kHeaderBytes = kMagic.size() + 8 + 1 + 8 + 8;
 // Bytes of a token by type code: u8 i8 i16 i32 i64 - - u16, and in some descendants of Megatron u32 u64. 6
 // and 7 are floating point, which ids never are.
 constexpr std::array<std::int64_t, 11> kTokenBytes{0, 1, 1, 2, 4, 8, 0, 0, 2, 4, 8};
@@ -88,20 +84,21 @@ void MegatronData::refuse(const std::string& what) const {
 
 void MegatronData::read_header() {
   const std::string_view bytes = index_.bytes();
-  if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) refuse("it is no index of Megatron data");
-  const auto version = load<std::uint64_t>(bytes, kMagic.size());
-  if (version != 1) refuse("version " + std::to_string(version) + " of the format is unknown");
-  code_ = load<std::uint8_t>(bytes, kMagic.size() + 8);
+  if (bytes.size() < kMegatronHeaderBytes || !bytes.starts_with(kMegatronMagic))
+    refuse("it is no index of Megatron data");
+  const auto version = load<std::uint64_t>(bytes, kMegatronMagic.size());
+  if (version != kMegatronVersion) refuse("version " + std::to_string(version) + " of the format is unknown");
+  code_ = load<std::uint8_t>(bytes, kMegatronMagic.size() + 8);
   if (code_ == 6 || code_ == 7)
     refuse("type code " + std::to_string(code_) + " is floating point, not token ids");
   if (code_ >= kTokenBytes.size() || kTokenBytes[code_] == 0)
     refuse("type code " + std::to_string(code_) + " is unknown");
   token_bytes_ = kTokenBytes[code_];
 
-  const auto sequences = load<std::uint64_t>(bytes, kMagic.size() + 9);
-  const auto entries = load<std::uint64_t>(bytes, kMagic.size() + 17);
+  const auto sequences = load<std::uint64_t>(bytes, kMegatronMagic.size() + 9);
+  const auto entries = load<std::uint64_t>(bytes, kMegatronMagic.size() + 17);
   const std::uint64_t most = bytes.size();  // every sequence and entry takes several bytes
-  const std::uint64_t expected = kHeaderBytes + sequences * 12 + entries * 8;
+  const std::uint64_t expected = kMegatronHeaderBytes + sequences * 12 + entries * 8;
   if (sequences > most || entries > most ||
       (expected != bytes.size() && expected + sequences != bytes.size()))
     refuse("its " + std::to_string(bytes.size()) + " bytes do not hold " + std::to_string(sequences) +
@@ -151,15 +148,15 @@ void MegatronData::add_to(Xxh3& hash) const {
 }
 
 std::int32_t MegatronData::sequence_length(std::int64_t sequence) const {
-  return load<std::int32_t>(index_.bytes(), place(kHeaderBytes, sequence, 4));
+  return load<std::int32_t>(index_.bytes(), place(kMegatronHeaderBytes, sequence, 4));
 }
 
 std::int64_t MegatronData::sequence_offset(std::int64_t sequence) const {
-  return load<std::int64_t>(index_.bytes(), place(place(kHeaderBytes, sequences_, 4), sequence, 8));
+  return load<std::int64_t>(index_.bytes(), place(place(kMegatronHeaderBytes, sequences_, 4), sequence, 8));
 }
 
 std::int64_t MegatronData::document_sequence(std::int64_t document) const {
-  return load<std::int64_t>(index_.bytes(), place(place(kHeaderBytes, sequences_, 12), document, 8));
+  return load<std::int64_t>(index_.bytes(), place(place(kMegatronHeaderBytes, sequences_, 12), document, 8));
 }
 
 void MegatronData::read(std::int64_t begin, std::int32_t vocabulary_size, std::span<std::int32_t> ids) const {

@@ -1,0 +1,230 @@
+#include "worker/prepare/prepare.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "common/base/file.h"
+#include "tests/worker/data/corpus_fixture.h"
+#include "tests/worker/shared_data.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/data/failure.h"
+#include "worker/data/megatron_data.h"
+#include "worker/data/token_stream.h"
+#include "worker/input/bad_data.h"
+#include "worker/prepare/inputs.h"
+#include "worker/tokenizer/load_tokenizer.h"
+
+namespace podium {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+namespace fs = std::filesystem;
+
+std::vector<std::int32_t> all_tokens(const MegatronData& data, std::int32_t vocabulary) {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(data.size()));
+  data.read(0, vocabulary, ids);
+  return ids;
+}
+
+class PrepareTest : public testing::Test {
+ protected:
+  fs::path write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_.path() / name, std::ios::binary) << text;
+    return folder_.path() / name;
+  }
+  PrepareOptions options(const std::string& name, std::vector<fs::path> files) const {
+    return {.files = std::move(files), .name = folder_.path() / name, .saved_every = 100'000};
+  }
+  PrepareResult run(const PrepareOptions& wanted) { return run(wanted, tokenizer_); }
+  PrepareResult run(const PrepareOptions& wanted, const Tokenizer& tokenizer) {
+    return prepare(wanted, tokenizer, stop_, [](const PrepareProgress&) {});
+  }
+  std::string written(const std::string& name) const {
+    return read_file(folder_.path() / (name + ".bin")) + "|" + read_file(folder_.path() / (name + ".idx")) +
+           "|" + read_file(folder_.path() / (name + ".json"));
+  }
+
+  TempFolder folder_;
+  WordPieceTokenizer tokenizer_{made_up_vocabulary(), true};
+  std::atomic<bool> stop_{false};
+};
+
+// The corpus that BERT trains on when it reads the same text.
+TEST_F(PrepareTest, BertsSentencesAndDocumentsAreThoseOfTheCorpus) {
+  const std::string text = made_up_text(300, 5);
+  const auto file = write("text.txt", text);
+  const PrepareReport report = run(options("made", {file})).report;
+  Reading reading;
+  const Corpus corpus = Corpus::read({file}, tokenizer_, reading);
+  const MegatronData data(folder_.path() / "made.bin");
+  ASSERT_EQ(data.sequences(), corpus.sentences());
+  ASSERT_EQ(data.documents(), corpus.documents());
+  ASSERT_EQ(data.size(), corpus.tokens());
+  EXPECT_EQ(report.data.documents, data.documents());
+  EXPECT_EQ(report.data.sequences, data.sequences());
+  EXPECT_EQ(report.tokens, data.size());
+  EXPECT_EQ(report.text_bytes, text.size());
+  std::vector<std::int32_t> expected;
+  for (std::int64_t d = 0; d < corpus.documents(); ++d)
+    EXPECT_EQ(data.document_sequence(d), corpus.first_sentence(d));
+  for (std::int64_t s = 0; s < corpus.sentences(); ++s) {
+    EXPECT_EQ(data.sequence_length(s), corpus.sentence_length(s));
+    corpus.append_sentence(s, expected);
+  }
+  EXPECT_EQ(all_tokens(data, tokenizer_.size()), expected);
+}
+
+// The stream that GPT trains on when it reads the same text.
+TEST_F(PrepareTest, GptsTokensAreThoseOfTheStream) {
+  const BpeTokenizer tokenizer(byte_vocabulary({"Ġ a", "a b"}));
+  const auto file = write("text.txt", "ab a\n\nab<|endoftext|>\nc a b<|endoftext|> \n<|endoftext|>d\n");
+  PrepareOptions wanted = options("made", {file});
+  wanted.rules = {DocumentForm::end_of_text, SequenceForm::documents, "",
+                  tokenizer.vocabulary().end_of_text()};
+  EXPECT_EQ(run(wanted, tokenizer).report.data.documents, 3);
+  Reading reading;
+  const TokenStream text({file}, tokenizer, reading);
+  const TokenStream prepared({folder_.path() / "made.bin"}, tokenizer, reading);
+  ASSERT_EQ(prepared.tokens(), text.tokens());
+  std::vector<std::int32_t> expected(static_cast<std::size_t>(text.tokens()));
+  std::vector<std::int32_t> ids = expected;
+  text.read(0, expected);
+  prepared.read(0, ids);
+  EXPECT_EQ(ids, expected);
+}
+
+TEST_F(PrepareTest, NeitherThreadsNorStopsChangeAByte) {
+  std::vector<fs::path> files;
+  for (int i = 0; i < 5; ++i)
+    files.push_back(write("t" + std::to_string(i), made_up_text(3000, static_cast<std::uint64_t>(i))));
+  run(options("one", files));
+  PrepareOptions many = options("many", files);
+  many.threads = 5;
+  run(many);
+  EXPECT_TRUE(written("one") == written("many"));
+
+  PrepareOptions stopped = options("stopped", files);
+  stopped.threads = 3;
+  int runs = 0;
+  for (bool finished = false; !finished; ++runs) {
+    stop_ = false;
+    finished = prepare(stopped, tokenizer_, stop_, [&](const PrepareProgress&) { stop_ = true; }).finished;
+    EXPECT_EQ(fs::exists(folder_.path() / "stopped.bin"), finished);
+    EXPECT_EQ(fs::exists(folder_.path() / "stopped.prepare.json"), !finished);
+    stopped.threads = 1 + runs % 4;
+  }
+  EXPECT_GT(runs, 5);
+  EXPECT_TRUE(written("one") == written("stopped"));
+  EXPECT_TRUE(run(stopped).found_whole);
+}
+
+TEST_F(PrepareTest, ObjectsAreReadAndWhatIsBadIsNamedOrCounted) {
+  const auto file = write("a.jsonl",
+                          "{\"id\": 1, \"text\": \"w1 w2\\nw3\"}\n\n{\"text\": \"\"}\n{\"text\": 5}\nnone\n"
+                          "{\"text\": \"w\xFF\"}\n{\"text\": \"w9\"}\n");
+  PrepareOptions wanted = options("made", {file});
+  wanted.rules = {DocumentForm::objects, SequenceForm::lines, "text"};
+  EXPECT_THAT([&] { run(wanted); },
+              ThrowsMessage<BadData>(HasSubstr("a.jsonl:4: the object has no text \"text\"")));
+  EXPECT_FALSE(fs::exists(folder_.path() / "made.bin"));
+  wanted.skip_bad = true;
+  const PrepareReport report = run(wanted).report;
+  EXPECT_EQ(report.data.documents, 2);
+  EXPECT_EQ(report.data.sequences, 3);
+  const auto skipped = [&](SkipReason reason) { return report.skipped[static_cast<std::size_t>(reason)]; };
+  EXPECT_EQ(skipped(SkipReason::empty).count, 1);
+  EXPECT_EQ(skipped(SkipReason::no_field).count, 1);
+  EXPECT_EQ(skipped(SkipReason::no_json).count, 2);
+  EXPECT_THAT(skipped(SkipReason::no_json).first,
+              ElementsAre(HasSubstr("a.jsonl:5: "), HasSubstr("a.jsonl:6: ")));
+}
+
+TEST_F(PrepareTest, TextThatIsNoUtf8IsNamedByItsLine) {
+  const auto file = write("a.txt", "w1\n\nw2\nw3 \xC3\n\nw4\n");
+  EXPECT_THAT([&] { run(options("made", {file})); },
+              ThrowsMessage<BadData>(HasSubstr("a.txt:4: the text is not UTF-8")));
+  PrepareOptions wanted = options("made", {file});
+  wanted.skip_bad = true;
+  EXPECT_EQ(run(wanted).report.data.documents, 2);
+}
+
+TEST_F(PrepareTest, AChangedFileOrOtherOptionsDoNotContinueARun) {
+  const auto file = write("a.txt", made_up_text(3000, 1));
+  PrepareOptions wanted = options("made", {file});
+  prepare(wanted, tokenizer_, stop_, [&](const PrepareProgress&) { stop_ = true; });
+  stop_ = false;
+  wanted.rules.sequences = SequenceForm::documents;
+  EXPECT_THAT([&] { run(wanted); }, ThrowsMessage<Failure>(HasSubstr("was begun with other files")));
+  wanted.rules.sequences = SequenceForm::lines;
+  write("a.txt", "w1\n");
+  EXPECT_THAT([&] { run(wanted); }, ThrowsMessage<Failure>(HasSubstr("was begun with other files")));
+  wanted.restart = true;
+  EXPECT_EQ(run(wanted).report.tokens, 1);
+  EXPECT_EQ(run(wanted).report.tokens, 1) << "also over what is whole";
+  wanted.restart = false;
+  write("a.txt", "w1 w2\n");
+  EXPECT_THAT([&] { run(wanted); }, ThrowsMessage<Failure>(HasSubstr("made.bin exists")));
+}
+
+TEST_F(PrepareTest, PartsAreTheWholeInOrder) {
+  std::vector<fs::path> files;
+  for (int i = 0; i < 9; ++i)
+    files.push_back(write("t" + std::to_string(i), made_up_text(10 + 30 * (i % 4), 1)));
+  for (const int count : {1, 2, 3, 20}) {
+    std::vector<fs::path> together;
+    std::uint64_t most = 0;
+    for (int part = 0; part < count; ++part) {
+      const auto share = share_of(files, {part, count});
+      together.insert(together.end(), share.begin(), share.end());
+      most = std::max(most, bytes_of(share));
+    }
+    EXPECT_EQ(together, files) << count;
+    if (count == 2) {
+      EXPECT_LT(most, bytes_of(files) * 2 / 3);
+    }
+  }
+}
+
+TEST_F(PrepareTest, FoldersAndGlobsAreFiles) {
+  fs::create_directories(folder_.path() / "in/deep");
+  fs::create_directories(folder_.path() / "in/.git");
+  for (const char* name : {"in/b.txt", "in/a.txt", "in/deep/c.txt", "in/.hidden", "in/.git/x"})
+    write(name, "w1\n");
+  const std::string in = (folder_.path() / "in").string();
+  EXPECT_THAT(expand_inputs({in + "/b.txt", in, in + "/*.txt"}),
+              ElementsAre(in + "/b.txt", in + "/a.txt", in + "/deep/c.txt"));
+  EXPECT_THAT([&] { expand_inputs({in + "/none*"}); }, ThrowsMessage<BadData>(HasSubstr("none*")));
+}
+
+// Megatron-LM's own output for the same text and vocabulary, byte for byte: the fixture's tokens are decoded
+// and prepared again.
+TEST_F(PrepareTest, GivesTheFixtureOfMegatronFromItsText) {
+  const auto fixture = shared_data("megatron_indexed/meg-gpt2-openwebtext_text_document.bin");
+  if (!fixture) GTEST_SKIP() << "skipped: no shared data";
+  const BpeTokenizer tokenizer(BpeVocabulary::load(*shared_data("vocab/gpt2-tiny-vocab.json"),
+                                                   *shared_data("vocab/gpt2-tiny-merges.txt")));
+  const MegatronData data(*fixture);
+  const std::vector<std::int32_t> ids = all_tokens(data, tokenizer.size());
+  std::string objects;
+  for (std::int64_t i = 0, begin = 0; i < data.sequences(); begin += data.sequence_length(i++)) {
+    const auto document = std::span(ids).subspan(static_cast<std::size_t>(begin),
+                                                 static_cast<std::size_t>(data.sequence_length(i)) - 1);
+    objects += nlohmann::json{{"text", tokenizer.vocabulary().decode(document)}}.dump() + "\n";
+  }
+  PrepareOptions wanted = options("made", {write("web.jsonl", objects)});
+  wanted.rules = {DocumentForm::objects, SequenceForm::documents, "text",
+                  tokenizer.vocabulary().end_of_text()};
+  wanted.threads = 2;
+  run(wanted, tokenizer);
+  for (const char* suffix : {".bin", ".idx"})
+    EXPECT_TRUE(read_file(folder_.path() / (std::string("made") + suffix)) ==
+                read_file(fs::path(*fixture).replace_extension(suffix)))
+        << suffix;
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,96 @@
+#include "worker/prepare/inputs.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <unordered_set>
+
+#include "worker/data/xxh3.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_folder(const fs::path& folder, std::vector<fs::path>& files) {
+  const auto hidden = [](const fs::path& path) { return path.filename().string().starts_with('.'); };
+  const auto first = std::ssize(files);
+  for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (hidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file()) {
+      files.push_back(entry->path());
+    }
+  }
+  if (std::ssize(files) == first) throw BadData("the folder " + folder.string() + " holds no file");
+  std::sort(files.begin() + first, files.end());
+}
+
+struct stat look_at(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0)
+    throw BadData("cannot read " + file.string() + ": " + std::strerror(errno));
+  return info;
+}
+
+}  // namespace
+
+std::vector<fs::path> expand_inputs(const std::vector<std::string>& names) {
+  std::vector<fs::path> files;
+  const auto add = [&](const fs::path& path) {
+    if (fs::is_directory(path))
+      add_folder(path, files);
+    else
+      files.push_back(path);
+  };
+  for (const std::string& name : names) {
+    if (fs::exists(name)) {
+      add(name);
+    } else {
+      for (const fs::path& found : expand_globs({name}, "")) add(found);
+    }
+  }
+  std::unordered_set<std::string> seen;
+  std::erase_if(files,
+                [&](const fs::path& file) { return !seen.insert(fs::canonical(file).string()).second; });
+  return files;
+}
+
+std::vector<fs::path> share_of(const std::vector<fs::path>& files, Part part) {
+  const auto total = static_cast<double>(bytes_of(files));
+  std::vector<fs::path> share;
+  double before = 0;
+  for (const fs::path& file : files) {
+    const auto size = static_cast<double>(look_at(file).st_size);
+    const double middle = total > 0 ? (before + size / 2) / total : 0;
+    if (std::min(static_cast<int>(middle * part.count), part.count - 1) == part.number) share.push_back(file);
+    before += size;
+  }
+  return share;
+}
+
+std::string identity_of(const std::vector<fs::path>& files) {
+  Xxh3 hash;
+  for (const fs::path& file : files) {
+    const struct stat info = look_at(file);
+    const std::int64_t numbers[] = {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+    const std::string name = file.string();
+    hash.add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+    hash.add(std::as_bytes(std::span(numbers)));
+  }
+  return hash.digest().xxh3;
+}
+
+std::uint64_t bytes_of(const std::vector<fs::path>& files) {
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) bytes += static_cast<std::uint64_t>(look_at(file).st_size);
+  return bytes;
+}
+
+}  // namespace podium
