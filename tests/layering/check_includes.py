@@ -63,7 +63,7 @@ PRIVATE_LIBRARIES = {
     "yaml-cpp/": ["common/spec"],
     "valijson/": ["common/spec"],
     "git2": ["common/git", "coordinator/specs", "cli"],
-    "unicode/": ["worker/input", "worker/tokenizer"],
+    "unicode/": ["worker/input", "worker/tokenizer", "worker/tasks/squad"],
     "dnnl": ["worker/ops", "worker/tensor"],
     "oneapi/dnnl": ["worker/ops", "worker/tensor"],
     "gloo/": ["worker/comm"],
