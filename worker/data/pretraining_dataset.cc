@@ -27,7 +27,7 @@ PretrainingDataset::Epoch PretrainingDataset::make_epoch(std::int64_t number,
   PODIUM_CHECK(budget_ >= 2, "a sequence needs room for two tokens");
   const auto stream = static_cast<std::uint64_t>(number);
   Random random(options_.seed, kPlanStream | stream);
-  std::vector<PairSpan> spans = plan_pairs(corpus_, budget_, random);
+  std::vector<PairSpan> spans = plan_pairs(corpus_, budget_, options_.short_share, random);
   const Shuffle order(options_.seed, kOrderStream | stream, static_cast<std::int64_t>(spans.size()));
   return {number, first_sample, std::move(spans), order};
 }

@@ -18,6 +18,7 @@ struct PretrainingOptions {
   std::int32_t sequence_length = 128;
   MaskingRule masking;
   std::uint64_t seed = 1;
+  double short_share = 0.1;  // of sequences (sentence_pairs.h)
 };
 
 // One sequence without its padding: [CLS] A [SEP] B [SEP], corrupted.

@@ -5,11 +5,10 @@
 namespace podium {
 namespace {
 
-constexpr double kShortShare = 0.1;       // of spans get a random shorter target
 constexpr double kRandomNextShare = 0.5;  // of pairs get a B from elsewhere
 
-std::int32_t draw_target(std::int32_t budget, Random& random) {
-  if (random.uniform() >= kShortShare) return budget;
+std::int32_t draw_target(std::int32_t budget, double short_share, Random& random) {
+  if (random.uniform() >= short_share) return budget;
   return 2 + static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(budget - 1)));
 }
 
@@ -70,12 +69,13 @@ void truncate(TokenPair& pair, std::int32_t budget, Random& random) {
 
 }  // namespace
 
-std::vector<PairSpan> plan_pairs(const Corpus& corpus, std::int32_t budget, Random& random) {
+std::vector<PairSpan> plan_pairs(const Corpus& corpus, std::int32_t budget, double short_share,
+                                 Random& random) {
   std::vector<PairSpan> spans;
   for (std::int64_t document = 0; document < corpus.documents(); ++document) {
     const std::int64_t limit = corpus.end_sentence(document);
     for (std::int64_t begin = corpus.first_sentence(document); begin < limit;) {
-      PairSpan span{document, begin, 0, 0, draw_target(budget, random), false};
+      PairSpan span{document, begin, 0, 0, draw_target(budget, short_share, random), false};
       span.end = gather(corpus, begin, limit, span.target);
       const std::int64_t sentences = span.end - begin;
       span.middle =

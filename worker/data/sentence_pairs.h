@@ -30,9 +30,11 @@ struct TokenPair {
   bool random_next = false;
 };
 
-// Spans of one epoch in corpus order. `budget` is the most tokens A and B may have together. Sentences that a
-// random B left unused open the next span.
-std::vector<PairSpan> plan_pairs(const Corpus& corpus, std::int32_t budget, Random& random);
+// Spans of one epoch in corpus order. `budget` is the most tokens A and B may have together; `short_share` of
+// the spans aim at fewer, any number from 2 on (BERT's short_seq_prob, drawn for each span as Megatron-LM
+// does). Sentences that a random B left unused open the next span.
+std::vector<PairSpan> plan_pairs(const Corpus& corpus, std::int32_t budget, double short_share,
+                                 Random& random);
 
 // The span's tokens, cut to the budget from a random end of the longer segment; neither segment is empty.
 TokenPair draw_pair(const Corpus& corpus, const PairSpan& span, std::int32_t budget, Random& random);

@@ -15,7 +15,7 @@ TEST(SentencePairs, EverySentenceOpensOrContinuesASpanAndNoneIsLost) {
   const MadeUpCorpus made;
   Random random(1, 0);
   std::set<std::int64_t> used;
-  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, random)) {
+  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, 0.1, random)) {
     ASSERT_LT(span.begin, span.middle);
     ASSERT_LE(span.middle, span.end);
     ASSERT_LE(made.corpus.first_sentence(span.document), span.begin);
@@ -32,9 +32,9 @@ TEST(SentencePairs, ThePlanIsAFunctionOfTheSeed) {
   Random first(5, 2);
   Random again(5, 2);
   Random other(6, 2);
-  const auto plan = plan_pairs(made.corpus, kBudget, first);
-  EXPECT_EQ(plan, plan_pairs(made.corpus, kBudget, again));
-  EXPECT_NE(plan, plan_pairs(made.corpus, kBudget, other));
+  const auto plan = plan_pairs(made.corpus, kBudget, 0.1, first);
+  EXPECT_EQ(plan, plan_pairs(made.corpus, kBudget, 0.1, again));
+  EXPECT_NE(plan, plan_pairs(made.corpus, kBudget, 0.1, other));
 }
 
 TEST(SentencePairs, TargetsAndRandomNextHaveTheRecipesShares) {
@@ -44,7 +44,7 @@ TEST(SentencePairs, TargetsAndRandomNextHaveTheRecipesShares) {
   int shortened = 0;
   int choices = 0;
   int random_next = 0;
-  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, random)) {
+  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, 0.1, random)) {
     ++spans;
     shortened += span.target < kBudget;
     if (span.end - span.begin == 1) continue;  // always random
@@ -58,7 +58,7 @@ TEST(SentencePairs, TargetsAndRandomNextHaveTheRecipesShares) {
 TEST(SentencePairs, PairsFitTheBudgetAndATrueNextFollows) {
   const MadeUpCorpus made;
   Random random(1, 0);
-  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, random)) {
+  for (const PairSpan& span : plan_pairs(made.corpus, kBudget, 0.1, random)) {
     const TokenPair pair = draw_pair(made.corpus, span, kBudget, random);
     ASSERT_FALSE(pair.a.empty());
     ASSERT_FALSE(pair.b.empty());
