@@ -2,6 +2,8 @@
 
 namespace podium::test {
 
+const double kFloat8SumTolerance = 1e-6;
+
 Context make_context(int threads) { return Context{.threads = threads}; }
 
 }  // namespace podium::test

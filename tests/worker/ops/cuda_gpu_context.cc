@@ -113,6 +113,10 @@ Gpu& gpu() {
 
 }  // namespace
 
+// Hopper's tensor cores align 32 products of FP8 to the largest and keep some 13 bits of each (DeepSeek-V3's
+// report, 3.3.2).
+const double kFloat8SumTolerance = 1.0 / (1 << 13);
+
 Context make_context(int threads) {
   Context context;
   context.backend = gpu().backend;

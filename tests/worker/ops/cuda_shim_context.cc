@@ -4,6 +4,8 @@
 
 namespace podium::test {
 
+const double kFloat8SumTolerance = 1e-6;
+
 Context make_context(int threads) { return Context{.backend = &ops::cuda::kBackend, .threads = threads}; }
 
 const ops::cuda::InferenceEntry& inference_entry() {

@@ -206,11 +206,11 @@ TEST_P(Float8Linear, BackwardMultipliesTheElements) {
   expect_close(values_of(dx), floats(multiplied(dy_exact_, w_exact_, kRows, kIn, kOut, false, false)),
                tolerance_, "dx");
   const Values once = floats(multiplied(dy_exact_, x_exact_, kOut, kIn, kRows, true, false));
-  expect_close(values_of(dw), once, 1e-6, "dw");
+  expect_close(values_of(dw), once, kFloat8SumTolerance, "dw");
   ops::float8_linear_backward_weight(context_, x8_.matrix, dy8_.matrix, dw.view());
   Values twice = once;
   for (float& v : twice) v *= 2;
-  expect_close(values_of(dw), twice, 1e-6, "dw added to");
+  expect_close(values_of(dw), twice, kFloat8SumTolerance, "dw added to");
 }
 
 TEST_P(Float8Linear, BackwardInputAccumulatesMultipliesAndSums) {

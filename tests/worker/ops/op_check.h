@@ -18,6 +18,8 @@ using Values = std::vector<float>;
 
 // Of the back end that the test program is linked for; `threads` where that computes with threads.
 Context make_context(int threads);
+// Of FP8 products that are summed in f32, as far as the back end does.
+extern const double kFloat8SumTolerance;
 
 struct OpRun {
   Values y;
