@@ -50,14 +50,6 @@ float ended(const Product& p, const ProductOperands& operands, std::int64_t i, f
   return static_cast<float>(sum * gelu_sigmoid(sum));
 }
 
-void add_columns(const Product& p, const ProductOperands& operands) {
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    float sum = 0.0F;
-    for (std::int64_t i = 0; i < p.m; ++i) sum += value_at(operands.c, p.result, i * p.n + j);
-    set_value(operands.column_sums, p.result, j, sum);
-  }
-}
-
 void multiply_now(const Product& p, const ProductOperands& operands, bool backwards) {
   const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
   const float scale = p.is_float8() ? *operands.scale_a * *operands.scale_b : 1.0F;
@@ -75,7 +67,6 @@ void multiply_now(const Product& p, const ProductOperands& operands, bool backwa
       set_value(operands.c, p.result, i * p.n + j, ended(p, operands, i * p.n + j, sum));
     }
   }
-  if (p.column_sums) add_columns(p, operands);
 }
 
 bool refused(const Product& product, int algorithm) {

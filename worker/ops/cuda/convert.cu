@@ -21,12 +21,6 @@ __global__ void __launch_bounds__(kThreads) narrow_kernel(const float* from, std
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) add_widened_kernel(const T* from, std::int64_t count, float* to) {
-  const std::int64_t at = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (at < count) to[at] += to_f32(from[at]);
-}
-
-template <class T>
 __device__ T stochastically(float value, std::uint32_t draw);
 template <>
 __device__ __forceinline__ __nv_bfloat16 stochastically<__nv_bfloat16>(float value, std::uint32_t draw) {
@@ -101,14 +95,6 @@ void narrow(Context& context, const float* from, std::int64_t count, void* to, D
   const auto blocks = static_cast<unsigned>((count + kPerBlock - 1) / kPerBlock);
   with_device_type(type, [&]<class T>(Type<T>) {
     launch(context, "narrow", narrow_kernel<T>, blocks, kThreads, 0, from, count, static_cast<T*>(to));
-  });
-}
-
-void add_widened(Context& context, const void* from, DType type, std::int64_t count, float* to) {
-  const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
-  with_device_type(type, [&]<class T>(Type<T>) {
-    launch(context, "add_widened", add_widened_kernel<T>, blocks, kThreads, 0, static_cast<const T*>(from),
-           count, to);
   });
 }
 

@@ -11,7 +11,6 @@ namespace podium::ops::cuda {
 void narrow(Context& context, const float* from, std::int64_t count, void* to, DType type);
 
 // to[i] += from[i], which is of a 16-bit type.
-void add_widened(Context& context, const void* from, DType type, std::int64_t count, float* to);
 
 // As narrow, of a matrix, rounded at random.
 void narrow_stochastically(Context& context, ConstTensorView matrix, const StochasticRounding& rounding,

@@ -67,7 +67,7 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
     case ProductEnd::gelu_forward:
       return p.bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
     case ProductEnd::gelu_backward:
-      return p.column_sums ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
+      return CUBLASLT_EPILOGUE_DGELU;
   }
   PODIUM_CHECK(false, "unknown end of a product");
 }
@@ -127,7 +127,6 @@ struct Description {
 
 void set_pointers(const Product& product, const ProductOperands& operands, cublasLtMatmulDesc_t operation) {
   if (product.bias) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
-  if (product.column_sums) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.column_sums);
   if (product.end != ProductEnd::plain)
     set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.gelu_input);
   if (!product.is_float8()) return;

@@ -5,7 +5,7 @@
 // and what may end it, with GPT-2's GELU (gelu.h, tanh) over 16-bit results:
 //
 //   forward:   gelu_input = c,  c = gelu(c)
-//   backward:  c = c * gelu'(gelu_input)  (, column_sums [n] = those of c)
+//   backward:  c = c * gelu'(gelu_input)
 //
 // Products in FP8 are of e4m3 with e4m3 or of e5m2 with e4m3, with b stored as [n, k] and n and k multiples
 // of 16; the product is multiplied by the two operands' scales. The first kind may sum in fewer bits than f32
@@ -41,7 +41,6 @@ struct Product {
   bool accumulate = false;
   bool bias = false;
   ProductEnd end = ProductEnd::plain;  // else n and k are multiples of 8
-  bool column_sums = false;            // those of c are written beside it; with gelu_backward alone
 
   DType type_b() const { return type == DType::e5m2 ? DType::e4m3 : type; }
   bool is_float8() const { return type_b() == DType::e4m3; }
@@ -57,8 +56,7 @@ struct ProductOperands {
   const void* bias = nullptr;
   const float* scale_a = nullptr;  // with FP8
   const float* scale_b = nullptr;
-  void* gelu_input = nullptr;   // like c; with GELU
-  void* column_sums = nullptr;  // [n], of the type of c; where wanted
+  void* gelu_input = nullptr;  // like c; with GELU
 };
 
 // False: cuBLASLt has no algorithm for it, and nothing has been computed. It is asked once.

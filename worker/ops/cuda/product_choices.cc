@@ -45,8 +45,7 @@ json to_json(const Product& p) {
           {"transposed_b", p.transposed_b},
           {"accumulate", p.accumulate},
           {"bias", p.bias},
-          {"end", end_name(p.end)},
-          {"column_sums", p.column_sums}};
+          {"end", end_name(p.end)}};
 }
 
 Product product_from(const json& in) {
@@ -60,8 +59,7 @@ Product product_from(const json& in) {
           .transposed_b = in.at("transposed_b"),
           .accumulate = in.at("accumulate"),
           .bias = in.at("bias"),
-          .end = end_from(in.at("end")),
-          .column_sums = in.at("column_sums")};
+          .end = end_from(in.at("end"))};
 }
 
 json to_json(const std::optional<ProductAlgorithm>& algorithm) {
