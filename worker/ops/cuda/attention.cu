@@ -45,21 +45,24 @@ std::int64_t partial_sum_rows(const AttentionShape& shape) {
   return shape.sequences * ((shape.length + kGradientRows - 1) / kGradientRows);
 }
 
-std::int64_t saved_floats(const AttentionShape& shape, const Dropout& dropout) {
+std::int64_t kept_floats(const AttentionShape& shape, const Dropout& dropout) {
   const std::int64_t padded = padded_length(shape);
-  const std::int64_t kept_bits = dropout.active() ? shape.sequences * shape.heads * padded * padded : 0;
-  return row_count(shape) + kept_bits / 32;
+  return dropout.active() ? shape.sequences * shape.heads * padded * padded / 32 : 0;
 }
 
-// `saved` takes the statistics, then what dropout keeps.
+std::int64_t saved_floats(const AttentionShape& shape, const Dropout& dropout) {
+  return kept_floats(shape, dropout) + row_count(shape);
+}
+
+// `saved` takes what dropout keeps, which is copied in 16 bytes, then the statistics.
 AttentionTask make_task(const AttentionShape& shape, std::span<const std::int32_t> valid_lengths,
                         const Dropout& dropout, float* saved) {
   constexpr float kLog2E = 1.44269504088896341F;
   const float scale = 1.0F / std::sqrt(static_cast<float>(shape.head_size));
   return {.valid_lengths = valid_lengths.empty() ? nullptr : valid_lengths.data(),
           .row_begins = shape.row_begins.empty() ? nullptr : shape.row_begins.data(),
-          .kept = dropout.active() ? reinterpret_cast<std::uint16_t*>(saved + row_count(shape)) : nullptr,
-          .statistics = saved,
+          .kept = dropout.active() ? reinterpret_cast<std::uint16_t*>(saved) : nullptr,
+          .statistics = saved == nullptr ? nullptr : saved + kept_floats(shape, dropout),
           .deltas = nullptr,
           .partial_sums = nullptr,
           .length = static_cast<int>(shape.length),
@@ -126,15 +129,15 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   const bool again = saved.address == nullptr, in_tiles = tiled(shape, qkv.dtype);
   const bool sums = column_sums.address != nullptr;
   const std::int64_t rows = row_count(shape), columns = 3 * shape.hidden();
-  // Room for the deltas, for what forward saves where it computes it again, and for the partial sums.
+  // Room for what forward saves where it computes it again, for the deltas and for the partial sums.
   const std::int64_t again_count = again ? saved_floats(shape, dropout) : 0;
   const std::int64_t partial_rows = in_tiles && sums ? partial_sum_rows(shape) : 0;
-  float* const deltas = scratch(context, rows + again_count + partial_rows * columns);
+  float* const room = scratch(context, again_count + rows + partial_rows * columns);
   // What forward saved is only read.
-  float* const from = again ? deltas + rows : const_cast<float*>(elements<float>(saved));
+  float* const from = again ? room : const_cast<float*>(elements<float>(saved));
   AttentionTask task = make_task(shape, valid_lengths, dropout, from);
-  task.deltas = deltas;
-  if (partial_rows > 0) task.partial_sums = deltas + rows + again_count;
+  task.deltas = room + again_count;
+  if (partial_rows > 0) task.partial_sums = task.deltas + rows;
   if (again) forward(context, shape, task, dropout, qkv, {});
   if (!in_tiles) {
     simple_attention_backward(context, task, shape.sequences, dout, out, qkv, dqkv);

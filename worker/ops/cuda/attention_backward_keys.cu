@@ -2,6 +2,7 @@
 // attention_backward_queries.cu, which computes the deltas first. P^T and dP^T are computed, so that their
 // fragments are left operands as they are.
 #include "worker/ops/cuda/attention_backward.cuh"
+#include "worker/ops/cuda/attention_kept.cuh"
 
 namespace podium::ops::cuda {
 namespace {
@@ -14,10 +15,11 @@ struct KeyTiling {
   static constexpr int kHeadSize = kHeadSizeIn;
   static constexpr bool kInRegisters = kHeadSize <= 64;
   static constexpr int kQueries = kInRegisters ? 64 : 32;  // of a tile
-  static constexpr int kChunk = 16;                        // of them, whose scores are in registers at a time
+  static constexpr int kChunk = kInRegisters ? 32 : 16;    // of them, whose scores are in registers at a time
+  using Kept = KeptTile<kQueries, kRows>;
   static constexpr int kOwnTile = kRows * tile_stride(kHeadSize);
   static constexpr int kTile = kQueries * tile_stride(kHeadSize);
-  static constexpr int kStage = 2 * kTile;                      // Q and dO
+  static constexpr int kStage = 2 * kTile + Kept::kWords;       // Q, dO and what dropout keeps
   static constexpr int kOwn = kInRegisters ? 0 : 2 * kOwnTile;  // else K and V wait in the second stage
   static constexpr int kStatistics = 2 * kQueries;              // of a stage: statistics and deltas, f32
   static constexpr std::size_t kSharedBytes =
@@ -37,13 +39,25 @@ __device__ __forceinline__ void copy_statistics(const AttentionTask& task, const
   copy_async<4>(to + i, from + head.index * task.length + query, query < head.rows);
 }
 
-// D^T but for keep_scale and dS^T, in place of the scores and of dD^T. `words` are the chunk's of `kept`,
-// each for two queries.
+// Where causal, keys after the query score -infinity.
+template <int kTiles>
+__device__ __forceinline__ void mask_transposed(int first_query, int first_key,
+                                                MmaSums (&scores)[1][kTiles]) {
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const int query = first_query + 8 * t + fragment_column() + e % 2;
+      if (first_key + fragment_row() + e / 2 * 8 > query) scores[0][t].values[e] = -INFINITY;
+    }
+  }
+}
+
+// D^T but for keep_scale and dS^T, in place of the scores and of dD^T. `words` are those of the warp's strip
+// of keys, of the chunk's queries.
 template <int kTiles>
 __device__ __forceinline__ void transposed_gradients(const AttentionTask& task, const float* statistics,
-                                                     const float* deltas,
-                                                     const std::uint32_t (&words)[kTiles], bool masked,
-                                                     int first_query, int first_key,
+                                                     const float* deltas, const std::uint16_t* words,
                                                      MmaSums (&scores)[1][kTiles],
                                                      MmaSums (&gradients)[1][kTiles]) {
 #pragma unroll
@@ -51,19 +65,17 @@ __device__ __forceinline__ void transposed_gradients(const AttentionTask& task, 
     const int column = 8 * t + fragment_column();
     const float2 statistic = *reinterpret_cast<const float2*>(statistics + column);
     const float2 delta = *reinterpret_cast<const float2*>(deltas + column);
+    std::uint32_t kept = 0xffffffffU;  // of two queries
+    if (task.kept != nullptr)
+      kept = *reinterpret_cast<const std::uint32_t*>(words + column) >> fragment_row();
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      float p =
+      const float p =
           fast_exp2(scores[0][t].values[e] * task.scale_log2 - (e % 2 == 0 ? statistic.x : statistic.y));
-      if (masked && first_key + fragment_row() + e / 2 * 8 > first_query + column + e % 2) p = 0.0F;
-      float weight = p, gradient = gradients[0][t].values[e];
-      if (task.kept != nullptr) {
-        const bool kept = (words[t] >> (fragment_row() + e / 2 * 8 + e % 2 * kStripKeys) & 1U) != 0;
-        weight = kept ? p : 0.0F;
-        gradient = kept ? gradient * task.keep_scale : 0.0F;
-      }
-      scores[0][t].values[e] = weight;
-      gradients[0][t].values[e] = p * (gradient - (e % 2 == 0 ? delta.x : delta.y));
+      const bool keeps = (kept >> (e / 2 * 8 + e % 2 * kStripKeys) & 1U) != 0;
+      const float gradient = keeps ? gradients[0][t].values[e] : 0.0F;
+      scores[0][t].values[e] = keeps ? p : 0.0F;
+      gradients[0][t].values[e] = p * (gradient * task.keep_scale - (e % 2 == 0 ? delta.x : delta.y));
     }
   }
 }
@@ -96,32 +108,17 @@ struct KeyRows {
   MmaSums dkeys[1][Tiling::kHeadSize / 8], dvalues[1][Tiling::kHeadSize / 8];
 };
 
-// What dropout keeps of the keys of a strip and of queries from first_query on; each word is for two queries.
-template <int kTiles>
-__device__ __forceinline__ void fetch_kept(const AttentionTask& task, const AttentionHead& head,
-                                           int first_key, int first_query, std::uint32_t (&words)[kTiles]) {
-  if (task.kept == nullptr) return;
-  const std::uint16_t* const strip =
-      kept_words(task, head) + first_key / kStripKeys * task.padded + first_query;
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t)
-    words[t] = *reinterpret_cast<const std::uint32_t*>(strip + 8 * t + fragment_column());
-}
-
 // The part of the gradient that comes from a chunk of queries, whose rows of Q and dO lie in shared memory.
 template <class T, class Tiling>
-__device__ __forceinline__ void add_queries(const AttentionTask& task, const AttentionHead& head,
-                                            int first_query, const T* queries, const T* douts,
-                                            const float* statistics, KeyRows<T, Tiling>& rows) {
+__device__ __forceinline__ void add_queries(const AttentionTask& task, int first_query, const T* queries,
+                                            const T* douts, const float* statistics,
+                                            const std::uint16_t* words, KeyRows<T, Tiling>& rows) {
   constexpr int kSteps = Tiling::kHeadSize / 16, kTiles = Tiling::kChunk / 8;
-  std::uint32_t words[kTiles] = {};
-  fetch_kept(task, head, rows.first, first_query, words);
   MmaSums scores[1][kTiles], gradients[1][kTiles];
   multiply_transposed<kSteps>(rows.keys, queries, scores);
   multiply_transposed<kSteps>(rows.values, douts, gradients);
-  transposed_gradients(task, statistics, statistics + Tiling::kQueries, words,
-                       task.causal && first_query < rows.first + 15, first_query, rows.first, scores,
-                       gradients);
+  if (task.causal && first_query < rows.first + 15) mask_transposed(first_query, rows.first, scores);
+  transposed_gradients(task, statistics, statistics + Tiling::kQueries, words, scores, gradients);
   MmaA left[1][kTiles / 2];
   as_left<T>(scores, left);
   multiply(left, douts, rows.dvalues);
@@ -167,11 +164,15 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   T* const own = reinterpret_cast<T*>(dynamic_shared);  // K and V, where they have a place of their own
   T* const stages = own + Tiling::kOwn;
   float* const statistics = reinterpret_cast<float*>(stages + 2 * Tiling::kStage);
+  const auto kept_of = [&](int stage) {
+    return reinterpret_cast<std::uint16_t*>(stages + stage * Tiling::kStage + 2 * Tiling::kTile);
+  };
   const auto copy_stage = [&](int query, int stage) {
     copy_pair<kQueries, kHeadSize>(task, tensors.qkv + head.at(query, wide),
                                    tensors.dout + head.at(query, hidden), wide, hidden, head.rows - query,
                                    stages + stage * Tiling::kStage);
     copy_statistics<kQueries>(task, head, query, statistics + stage * Tiling::kStatistics);
+    copy_kept<kThreads, typename Tiling::Kept>(task, head, query, block_key, kept_of(stage));
     commit_copies();
   };
 
@@ -197,8 +198,9 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
     for (int chunk = 0; chunk < kQueries; chunk += kChunk) {
       if (task.causal && query + chunk + kChunk - 1 < rows.first) continue;
       const T* const queries = stages + stage * Tiling::kStage + chunk * tile_stride(kHeadSize);
-      add_queries(task, head, query + chunk, queries, queries + Tiling::kTile,
-                  statistics + stage * Tiling::kStatistics + chunk, rows);
+      add_queries(task, query + chunk, queries, queries + Tiling::kTile,
+                  statistics + stage * Tiling::kStatistics + chunk,
+                  kept_of(stage) + warp_row / kStripKeys * kQueries + chunk, rows);
     }
   }
   wait_for_copies<0>();
@@ -213,8 +215,8 @@ void tiled_attention_backward_keys(Context& context, const AttentionTask& task, 
                                    ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
                                    TensorView dqkv) {
   with_tiled_head(qkv.dtype, task.head_size, [&]<class T, int kHeadSize>(TiledHead<T, kHeadSize>) {
-    using Tiling = KeyTiling<kHeadSize>;
     const Tensors<T> tensors{elements<T>(dout), elements<T>(out), elements<T>(qkv), elements<T>(dqkv)};
+    using Tiling = KeyTiling<kHeadSize>;
     launch_attention(context, "attention_backward_keys", key_kernel<T, Tiling>, task, sequences, kRows,
                      kThreads, Tiling::kSharedBytes, tensors);
   });

@@ -11,6 +11,7 @@
 // operands as they are.
 #include "worker/ops/cuda/attention_backward.cuh"
 #include "worker/ops/cuda/attention_kept.cuh"
+#include "worker/ops/cuda/attention_softmax.cuh"
 
 namespace podium::ops::cuda {
 namespace {
@@ -20,70 +21,71 @@ using namespace backward;
 template <int kHeadSizeIn>
 struct QueryTiling {
   static constexpr int kHeadSize = kHeadSizeIn;
+  static constexpr int kBlocks = kHeadSize <= 64 ? 4 : 1;  // that a processor holds at least
   static constexpr int kKeys = kRows;  // of a tile: Q and dO wait where the second stage will be
   static constexpr int kChunk = 32;    // of them, whose scores are in registers at a time
+  using Kept = KeptTile<kRows, kKeys>;
   static constexpr int kTile = kKeys * tile_stride(kHeadSize);
-  static constexpr int kStage = 2 * kTile;  // K and V
+  static constexpr int kStage = 2 * kTile + Kept::kWords;  // K, V and what dropout keeps
   static constexpr std::size_t kSharedBytes = 2 * kStage * sizeof(std::uint16_t);
 };
 
-// dot(dout, out) of a row; its quad of lanes shares the columns.
-template <class T>
-__device__ __forceinline__ float delta_of(const T* dout, const T* out, int columns) {
-  float sum = 0.0F;
-  for (int column = lane_of_warp() % 4 * kVector; column < columns; column += 4 * kVector) {
-    float a[kVector], b[kVector];
-    load(dout, column, columns, a);
-    load(out, column, columns, b);
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) sum += a[i] * b[i];
-  }
-  sum += __shfl_xor_sync(kAllLanes, sum, 1);
-  return sum + __shfl_xor_sync(kAllLanes, sum, 2);
-}
-
 // Of the rows of a lane's fragments.
 struct RowStatistics {
-  float statistic[2] = {0.0F, 0.0F};
-  float delta[2] = {0.0F, 0.0F};
+  float statistic[2], delta[2];
 };
 
-template <class T>
+// The statistics, and dot(dout, out): a row's quad of lanes shares the columns. All is under way before any
+// is used.
+template <int kHeadSize, class T>
 __device__ __forceinline__ RowStatistics row_statistics(const AttentionTask& task, const AttentionHead& head,
                                                         const Tensors<T>& tensors, int first_query) {
+  constexpr int kGroups = (kHeadSize + 4 * kVector - 1) / (4 * kVector);
   RowStatistics rows;
+  Raw<T> douts[2][kGroups], outs[2][kGroups];
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const int row = first_query + fragment_row() + 8 * half, query = min(row, head.rows - 1);
+    const int query = min(first_query + fragment_row() + 8 * half, head.rows - 1);
     const std::int64_t at = head.at(query, task.hidden());
-    rows.delta[half] = delta_of(tensors.dout + at, tensors.out + at, task.head_size);
     rows.statistic[half] = task.statistics[head.index * task.length + query];
-    if (fragment_column() == 0 && row < head.rows)
-      task.deltas[head.index * task.length + query] = rows.delta[half];
+#pragma unroll
+    for (int group = 0; group < kGroups; ++group) {
+      const int column = (4 * group + lane_of_warp() % 4) * kVector;
+      douts[half][group] = load_raw(tensors.dout + at, column, task.head_size);
+      outs[half][group] = load_raw(tensors.out + at, column, task.head_size);
+    }
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    float sum = 0.0F;
+#pragma unroll
+    for (int group = 0; group < kGroups; ++group) {
+      float dout[kVector], out[kVector];
+      widen(douts[half][group], dout);
+      widen(outs[half][group], out);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) sum += dout[i] * out[i];
+    }
+    sum += __shfl_xor_sync(kAllLanes, sum, 1);
+    sum += __shfl_xor_sync(kAllLanes, sum, 2);
+    rows.delta[half] = sum;
+    const int row = first_query + fragment_row() + 8 * half;
+    if (fragment_column() == 0 && row < head.rows) task.deltas[head.index * task.length + row] = sum;
   }
   return rows;
 }
 
-// dS, in place of dD.
+// dS, in place of dD; a score of -infinity has none.
 template <int kTiles>
-__device__ __forceinline__ void score_gradients(const AttentionTask& task, const AttentionHead& head,
-                                                const RowStatistics& rows, const KeptScores<1, kTiles>& kept,
-                                                bool masked, int first_query, int first_key,
+__device__ __forceinline__ void score_gradients(const AttentionTask& task, const RowStatistics& rows,
                                                 const MmaSums (&scores)[1][kTiles],
                                                 MmaSums (&gradients)[1][kTiles]) {
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      float p = fast_exp2(scores[0][t].values[e] * task.scale_log2 - rows.statistic[e / 2]);
-      if (masked) {
-        const int key = first_key + 8 * t + fragment_column() + e % 2;
-        const int query = first_query + fragment_row() + e / 2 * 8;
-        if (key >= head.keys || (task.causal && key > query)) p = 0.0F;
-      }
-      float gradient = gradients[0][t].values[e];
-      if (task.kept != nullptr) gradient = kept.has(0, t, e) ? gradient * task.keep_scale : 0.0F;
-      gradients[0][t].values[e] = p * (gradient - rows.delta[e / 2]);
+      const float p = fast_exp2(scores[0][t].values[e] * task.scale_log2 - rows.statistic[e / 2]);
+      gradients[0][t].values[e] = p * (gradients[0][t].values[e] * task.keep_scale - rows.delta[e / 2]);
     }
   }
 }
@@ -97,24 +99,32 @@ struct QueryRows {
   MmaSums sums[1][2 * kSteps];
 };
 
-// The part of dQ that comes from kChunk keys, whose rows of K and V lie in shared memory.
-template <int kChunk, class T, int kSteps>
+// The part of dQ that comes from kChunk keys, whose rows of K and V lie in shared memory; `words` are those
+// of the warp's first query.
+template <class Tiling, class T, int kSteps>
 __device__ __forceinline__ void add_keys(const AttentionTask& task, const AttentionHead& head, int first_key,
-                                         const T* keys, const T* values, QueryRows<kSteps>& rows) {
-  KeptScores<1, kChunk / 8> kept;
-  kept.fetch(task, head, rows.first, first_key);
+                                         const T* keys, const T* values, const std::uint16_t* words,
+                                         QueryRows<kSteps>& rows) {
+  constexpr int kChunk = Tiling::kChunk;
   MmaSums scores[1][kChunk / 8], gradients[1][kChunk / 8];
   multiply_transposed<kSteps>([&](int, int step) { return rows.queries[step]; }, keys, scores);
   multiply_transposed<kSteps>([&](int, int step) { return rows.douts[step]; }, values, gradients);
-  const bool masked = first_key + kChunk > head.keys || (task.causal && first_key + kChunk - 1 > rows.first);
-  score_gradients(task, head, rows.statistics, kept, masked, rows.first, first_key, scores, gradients);
+  if (first_key + kChunk > head.keys || (task.causal && first_key + kChunk - 1 > rows.first))
+    mask(task, head, rows.first, first_key, scores);
+  if (task.kept != nullptr) {
+    KeptScores<1, kChunk / 8> kept;
+    kept.load(words, typename Tiling::Kept{});
+    drop(kept, gradients);
+  }
+  score_gradients(task, rows.statistics, scores, gradients);
   MmaA left[1][kChunk / 16];
   as_left<T>(gradients, left);
   multiply(left, keys, rows.sums);
 }
 
 template <class T, class Tiling>
-__global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Tensors<T> tensors) {
+__global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
+    query_kernel(AttentionTask task, Tensors<T> tensors) {
   constexpr int kHeadSize = Tiling::kHeadSize, kKeys = Tiling::kKeys, kChunk = Tiling::kChunk;
   const AttentionHead head = head_of_block(task);
   // Where causal the last queries have the most to do, and so go first.
@@ -124,9 +134,11 @@ __global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Ten
   const int keys = task.causal ? min(head.keys, block_query + kRows) : head.keys;
   const int hidden = task.hidden(), wide = 3 * hidden;
   T* const stages = reinterpret_cast<T*>(dynamic_shared);
+  const auto kept_of = [](T* stage) { return reinterpret_cast<std::uint16_t*>(stage + 2 * Tiling::kTile); };
   const auto copy_stage = [&](int key, T* stage) {
     const T* const from = tensors.qkv + head.at(key, wide) + hidden;
     copy_pair<kKeys, kHeadSize>(task, from, from + hidden, wide, wide, head.keys - key, stage);
+    copy_kept<kThreads, typename Tiling::Kept>(task, head, block_query, key, kept_of(stage));
     commit_copies();
   };
 
@@ -137,23 +149,26 @@ __global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Ten
   commit_copies();
   copy_stage(0, stages);
   QueryRows<kHeadSize / 16> rows{.first = block_query + warp_row};
-  rows.statistics = row_statistics(task, head, tensors, rows.first);
+  rows.statistics = row_statistics<kHeadSize>(task, head, tensors, rows.first);
   wait_for_copies<1>();
   __syncthreads();
   T* const warp_tile = own + warp_row * tile_stride(kHeadSize);
   load_left_rows(warp_tile, rows.queries);
   load_left_rows(warp_tile + Tiling::kTile, rows.douts);
 
+  const int seen_keys = task.causal ? min(keys, rows.first + 16) : keys;
   for (int key = 0, stage = 0; key < keys; key += kKeys, stage ^= 1) {
     wait_for_copies<0>();
     __syncthreads();  // all threads' copies of this stage are done, and nobody reads the other one any more
     if (key + kKeys < keys) copy_stage(key + kKeys, stages + (stage ^ 1) * Tiling::kStage);
-    const T* const key_tile = stages + stage * Tiling::kStage;
+    T* const tiles = stages + stage * Tiling::kStage;
+    const std::uint16_t* const words = kept_of(tiles) + warp_row;
 #pragma unroll
     for (int chunk = 0; chunk < kKeys; chunk += kChunk) {
-      if (task.causal && key + chunk > rows.first + 15) break;
-      const T* const chunk_tile = key_tile + chunk * tile_stride(kHeadSize);
-      add_keys<kChunk>(task, head, key + chunk, chunk_tile, chunk_tile + Tiling::kTile, rows);
+      if (key + chunk >= seen_keys) break;
+      const T* const chunk_tile = tiles + chunk * tile_stride(kHeadSize);
+      add_keys<Tiling>(task, head, key + chunk, chunk_tile, chunk_tile + Tiling::kTile,
+                       words + chunk / kStripKeys * kRows, rows);
     }
   }
   wait_for_copies<0>();
@@ -172,8 +187,8 @@ void tiled_attention_backward_queries(Context& context, const AttentionTask& tas
                                       ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
                                       TensorView dqkv) {
   with_tiled_head(qkv.dtype, task.head_size, [&]<class T, int kHeadSize>(TiledHead<T, kHeadSize>) {
-    using Tiling = QueryTiling<kHeadSize>;
     const Tensors<T> tensors{elements<T>(dout), elements<T>(out), elements<T>(qkv), elements<T>(dqkv)};
+    using Tiling = QueryTiling<kHeadSize>;
     launch_attention(context, "attention_backward_queries", query_kernel<T, Tiling>, task, sequences, kRows,
                      kThreads, Tiling::kSharedBytes, tensors);
   });

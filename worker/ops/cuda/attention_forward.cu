@@ -23,36 +23,28 @@ struct Tiling {
   static constexpr int kHeadSize = kHeadSizeIn, kRowTiles = kRowTilesIn;  // of 16 rows, for each warp
   static constexpr int kThreads = 32 * kWarps;
   static constexpr int kQueries = 16 * kWarps * kRowTiles;
+  using Kept = KeptTile<kQueries, kKeys>;
   static constexpr int kTile = kKeys * tile_stride(kHeadSize);  // elements
-  static constexpr int kStage = 2 * kTile;                      // K and V
+  static constexpr int kStage = 2 * kTile + Kept::kWords;       // K, V and what dropout keeps
   static constexpr std::size_t kSharedBytes = 2 * kStage * sizeof(std::uint16_t);
   static_assert(kQueries <= 2 * kKeys, "Q waits where the second stage will be");
 };
 
 template <class Tiling, class T>
-__device__ __forceinline__ void copy_keys_and_values(const AttentionTask& task, const AttentionHead& head,
-                                                     const T* qkv, int key, T* stage) {
+__device__ __forceinline__ std::uint16_t* kept_of(T* stage) {
+  return reinterpret_cast<std::uint16_t*>(stage + 2 * Tiling::kTile);
+}
+
+template <class Tiling, class T>
+__device__ __forceinline__ void copy_stage(const AttentionTask& task, const AttentionHead& head, const T* qkv,
+                                           int query, int key, T* stage) {
   const int stride = 3 * task.hidden();
   const T* const keys = qkv + head.at(key, stride) + task.hidden();
   const int rows = head.keys - key;
   copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage, keys, stride, rows, task.head_size);
   copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage + Tiling::kTile, keys + task.hidden(), stride,
                                                         rows, task.head_size);
-}
-
-// What dropout takes becomes 0; what it keeps is scaled with the whole row at the end.
-template <int kRowTiles, int kTiles>
-__device__ __forceinline__ void drop(const KeptScores<kRowTiles, kTiles>& kept,
-                                     MmaSums (&weights)[kRowTiles][kTiles]) {
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-    for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        if (!kept.has(r, t, e)) weights[r][t].values[e] = 0.0F;
-    }
-  }
+  copy_kept<Tiling::kThreads, typename Tiling::Kept>(task, head, query, key, kept_of<Tiling>(stage));
 }
 
 // A warp's queries, and what came of the keys so far.
@@ -64,18 +56,21 @@ struct QueryRows {
   Softmax<kRowTiles> softmax;
 };
 
-// What follows from a tile of keys, K and V in shared memory.
-template <class T, int kRowTiles, int kSteps>
+// What follows from a tile of keys, K and V in shared memory; `words` are those of the warp's first query.
+template <class Tiling, class T, int kRowTiles, int kSteps>
 __device__ __forceinline__ void add_keys(const AttentionTask& task, const AttentionHead& head, int key,
-                                         const T* keys, const T* values, QueryRows<kRowTiles, kSteps>& rows) {
-  KeptScores<kRowTiles, kKeys / 8> kept;
-  kept.fetch(task, head, rows.first, key);
+                                         const T* keys, const T* values, const std::uint16_t* words,
+                                         QueryRows<kRowTiles, kSteps>& rows) {
   MmaSums scores[kRowTiles][kKeys / 8];
   multiply_transposed<kSteps>([&](int r, int step) { return rows.queries[r][step]; }, keys, scores);
   if (key + kKeys > head.keys || (task.causal && key + kKeys - 1 > rows.first))
     mask(task, head, rows.first, key, scores);
   softmax(task.scale_log2, scores, rows.softmax, rows.sums);
-  if (task.kept != nullptr) drop(kept, scores);
+  if (task.kept != nullptr) {
+    KeptScores<kRowTiles, kKeys / 8> kept;
+    kept.load(words, typename Tiling::Kept{});
+    drop(kept, scores);
+  }
   MmaA weights[kRowTiles][kKeys / 16];
   as_left<T>(scores, weights);
   multiply(weights, values, rows.sums);
@@ -153,7 +148,7 @@ __global__ void __launch_bounds__(Tiling::kThreads)
       query_tile, qkv + head.at(block_query, 3 * task.hidden()), 3 * task.hidden(), head.rows - block_query,
       task.head_size);
   commit_copies();
-  copy_keys_and_values<Tiling>(task, head, qkv, 0, stages);
+  copy_stage<Tiling>(task, head, qkv, block_query, 0, stages);
   commit_copies();
   wait_for_copies<1>();
   __syncthreads();
@@ -162,15 +157,16 @@ __global__ void __launch_bounds__(Tiling::kThreads)
   for (int r = 0; r < kRowTiles; ++r)
     load_left_rows(query_tile + (warp_row + 16 * r) * tile_stride(kHeadSize), rows.queries[r]);
 
+  const int seen_keys = task.causal ? min(keys, rows.first + 16 * kRowTiles) : keys;
   for (int key = 0, stage = 0; key < keys; key += kKeys, stage ^= 1) {
     wait_for_copies<0>();
     __syncthreads();  // all threads' copies of this stage are done, and nobody reads the other one any more
     if (key + kKeys < keys)
-      copy_keys_and_values<Tiling>(task, head, qkv, key + kKeys, stages + (stage ^ 1) * Tiling::kStage);
+      copy_stage<Tiling>(task, head, qkv, block_query, key + kKeys, stages + (stage ^ 1) * Tiling::kStage);
     commit_copies();
-    if (task.causal && key > rows.first + 16 * kRowTiles - 1) continue;
-    const T* const key_tile = stages + stage * Tiling::kStage;
-    add_keys(task, head, key, key_tile, key_tile + Tiling::kTile, rows);
+    if (key >= seen_keys) continue;
+    T* const tiles = stages + stage * Tiling::kStage;
+    add_keys<Tiling>(task, head, key, tiles, tiles + Tiling::kTile, kept_of<Tiling>(tiles) + warp_row, rows);
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free

@@ -1,4 +1,4 @@
-// A block takes every gridDim.y-th row of 512 columns, a thread eight columns of two rows at a time; the
+// A block takes every gridDim.y-th row of 512 columns, a thread eight columns of some rows at a time; the
 // blocks' sums are added by add_partials.
 #include <algorithm>
 
@@ -14,37 +14,46 @@ namespace {
 
 constexpr unsigned kThreads = 64;
 constexpr std::int64_t kColumns = kThreads * kVector;  // of a block
-constexpr std::int64_t kMaxBlocks = 1024;              // whatever the device: the same bits on all
-constexpr int kRowsAhead = 2;                          // loads under way
+constexpr std::int64_t kMaxBlocks = 2048;              // whatever the device: the same bits on all
 
 template <class T>
 struct FilteredRows {
+  using Inputs = Raw<T>;
+  static constexpr int kRowsAhead = 8;  // whose loads are under way at a time
+
   const T* x;
   RowFilter filter;
 
-  __device__ void read(std::int64_t row, std::int64_t column, std::int64_t columns,
-                       float (&values)[kVector]) const {
-    if (filter.keys == nullptr || filter.keys[row] == filter.key)
-      load(x + row * columns, column, columns, values);
+  __device__ Inputs read(std::int64_t row, std::int64_t column, std::int64_t columns) const {
+    if (filter.keys != nullptr && filter.keys[row] != filter.key) return {};
+    return load_raw(x + row * columns, column, columns);
   }
-  __device__ void write(std::int64_t, std::int64_t, std::int64_t, const float (&)[kVector]) const {}
+  __device__ void finish(const Inputs& inputs, std::int64_t, std::int64_t, std::int64_t,
+                         float (&values)[kVector]) const {
+    widen(inputs, values);
+  }
 };
 
 template <class T, GeluKind kKind>
 struct GeluGradients {
+  struct Inputs {
+    Raw<T> dy, x;
+  };
+  static constexpr int kRowsAhead = 4;
+
   T* dy;
   const T* x;
 
-  __device__ void read(std::int64_t row, std::int64_t column, std::int64_t columns,
-                       float (&values)[kVector]) const {
-    float inputs[kVector];
-    load(dy + row * columns, column, columns, values);
-    load(x + row * columns, column, columns, inputs);
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) values[i] *= gelu<kKind>(inputs[i]).slope;
+  __device__ Inputs read(std::int64_t row, std::int64_t column, std::int64_t columns) const {
+    return {load_raw(dy + row * columns, column, columns), load_raw(x + row * columns, column, columns)};
   }
-  __device__ void write(std::int64_t row, std::int64_t column, std::int64_t columns,
-                        const float (&values)[kVector]) const {
+  __device__ void finish(const Inputs& inputs, std::int64_t row, std::int64_t column, std::int64_t columns,
+                         float (&values)[kVector]) const {
+    float x_values[kVector];
+    widen(inputs.dy, values);
+    widen(inputs.x, x_values);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) values[i] *= gelu<kKind>(x_values[i]).slope;
     store(dy + row * columns, column, columns, values);
   }
 };
@@ -52,22 +61,25 @@ struct GeluGradients {
 template <class Source>
 __global__ void __launch_bounds__(kThreads)
     column_sums_kernel(Source source, std::int64_t rows, std::int64_t columns, float* partials) {
+  constexpr int kRowsAhead = Source::kRowsAhead;
   const std::int64_t column = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kVector;
   if (column >= columns) return;
   float sums[kVector] = {};
   for (std::int64_t first = blockIdx.y; first < rows; first += kRowsAhead * gridDim.y) {
-    float values[kRowsAhead][kVector] = {};
+    typename Source::Inputs inputs[kRowsAhead];
 #pragma unroll
     for (int k = 0; k < kRowsAhead; ++k) {
       const std::int64_t row = first + k * gridDim.y;
-      if (row < rows) source.read(row, column, columns, values[k]);
+      if (row < rows) inputs[k] = source.read(row, column, columns);
     }
 #pragma unroll
     for (int k = 0; k < kRowsAhead; ++k) {
       const std::int64_t row = first + k * gridDim.y;
-      if (row < rows) source.write(row, column, columns, values[k]);
+      if (row >= rows) break;
+      float values[kVector];
+      source.finish(inputs[k], row, column, columns, values);
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) sums[i] += values[k][i];
+      for (int i = 0; i < kVector; ++i) sums[i] += values[i];
     }
   }
   store(partials + blockIdx.y * columns, column, columns, sums);

@@ -18,7 +18,7 @@ namespace {
 
 // Of backward: as many as an H100 or H200 holds at a time of rows of 1024 columns, whatever the device, so
 // that sums have the same bits on all.
-constexpr std::int64_t kMaxBlocks = 640;
+constexpr std::int64_t kMaxBlocks = 528;
 
 template <class T>
 struct Forward {
@@ -109,51 +109,50 @@ __device__ __forceinline__ void store_branch(const Backward<T>& p, const DeviceD
   for (int i = 0; i < kVector; ++i) bias_sums[i] += dx[i];
 }
 
-// What backward reads of a row first; ahead, where a thread has registers for the next row's.
-template <class Team>
+template <class T, class Team>
+__device__ __forceinline__ Raw<T> read_group(const Backward<T>& p, const T* tensor, std::int64_t row, int v) {
+  return load_raw(tensor + row * p.columns, Team::column(v), p.columns);
+}
+
+// What backward reads of a row; ahead, where a thread has registers for the next row's.
+template <class T, class Team>
 struct RowInputs {
   static constexpr bool kAhead = Team::kVectors == 1;
 
-  float dy[Team::kVectors][kVector], x[Team::kVectors][kVector];
+  Raw<T> dy[Team::kVectors], x[Team::kVectors];
+  Raw<T> dresidual;  // of the only group; others are read when they are wanted
   float mean, inverse;
 };
 
 template <class T, class Team>
-__device__ __forceinline__ void read_group(const Backward<T>& p, std::int64_t row, int v,
-                                           RowInputs<Team>& inputs) {
-  load(p.dy + row * p.columns, Team::column(v), p.columns, inputs.dy[v]);
-  load(p.x + row * p.columns, Team::column(v), p.columns, inputs.x[v]);
-}
-
-template <class T, class Team>
-__device__ __forceinline__ void read_statistics(const Backward<T>& p, std::int64_t row,
-                                                RowInputs<Team>& inputs) {
+__device__ __forceinline__ void read_row(const Backward<T>& p, std::int64_t row, RowInputs<T, Team>& inputs) {
+  if (row >= p.rows) return;
   inputs.mean = p.statistics[2 * row];
   inputs.inverse = p.statistics[2 * row + 1];
+#pragma unroll
+  for (int v = 0; v < Team::kVectors; ++v) {
+    inputs.dy[v] = read_group<T, Team>(p, p.dy, row, v);
+    inputs.x[v] = read_group<T, Team>(p, p.x, row, v);
+  }
+  if (RowInputs<T, Team>::kAhead && p.dresidual != nullptr)
+    inputs.dresidual = read_group<T, Team>(p, p.dresidual, row, 0);
 }
 
-template <class T, class Team>
-__device__ __forceinline__ void read_ahead(const Backward<T>& p, std::int64_t row, RowInputs<Team>& inputs) {
-  if (!RowInputs<Team>::kAhead || row >= p.rows) return;
-  read_statistics<T, Team>(p, row, inputs);
-  read_group<T, Team>(p, row, 0, inputs);
-}
-
+// `parity` is that of the row's number among the block's.
 template <class T, class Team>
 __device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceDropout& dropout,
-                                             std::int64_t row, RowInputs<Team>& inputs,
+                                             std::int64_t row, int parity, const RowInputs<T, Team>& inputs,
                                              ColumnSums<Team>& sums) {
-  const std::int64_t begin = row * p.columns;
-  if constexpr (!RowInputs<Team>::kAhead) read_statistics<T, Team>(p, row, inputs);
   const float mean = inputs.mean, inverse = inputs.inverse;
-  auto& g = inputs.dy;     // becomes dy * gamma
-  auto& x_hat = inputs.x;  // likewise
+  float g[Team::kVectors][kVector];  // dy * gamma
+  float x_hat[Team::kVectors][kVector];
   float sum = 0.0F, product = 0.0F;
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
     float gamma[kVector];
-    if constexpr (!RowInputs<Team>::kAhead) read_group<T, Team>(p, row, v, inputs);
     load(p.gamma, Team::column(v), p.columns, gamma);
+    widen(inputs.dy[v], g[v]);
+    widen(inputs.x[v], x_hat[v]);
 #pragma unroll
     for (int i = 0; i < kVector; ++i) {  // beyond the row's end dy and gamma are 0
       x_hat[v][i] = (x_hat[v][i] - mean) * inverse;
@@ -164,31 +163,39 @@ __device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceD
       product += g[v][i] * x_hat[v][i];
     }
   }
-  add_over_block<Team::kWarps>(sum, product);
+  add_over_block<Team::kWarps>(sum, product, parity);
   const float mean_g = sum / static_cast<float>(p.columns);
   const float mean_product = product / static_cast<float>(p.columns);
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
     float dresidual[kVector] = {};
-    if (p.dresidual != nullptr) load(p.dresidual + begin, Team::column(v), p.columns, dresidual);
+    if (p.dresidual != nullptr)
+      widen(RowInputs<T, Team>::kAhead ? inputs.dresidual : read_group<T, Team>(p, p.dresidual, row, v),
+            dresidual);
 #pragma unroll
     for (int i = 0; i < kVector; ++i)
       g[v][i] = inverse * (g[v][i] - mean_g - x_hat[v][i] * mean_product) + dresidual[i];
-    store(p.dx + begin, Team::column(v), p.columns, g[v]);
+    store(p.dx + row * p.columns, Team::column(v), p.columns, g[v]);
     if (p.dbranch != nullptr) store_branch<T, Team>(p, dropout, row, v, g[v], sums.values[2][v]);
   }
 }
 
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p, DropoutParameter parameter) {
+  constexpr bool kAhead = RowInputs<T, Team>::kAhead;
   const DeviceDropout dropout = parameter;
   ColumnSums<Team> sums;
-  RowInputs<Team> inputs, next;
-  read_ahead<T, Team>(p, blockIdx.x, next);
-  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
-    if constexpr (RowInputs<Team>::kAhead) inputs = next;
-    read_ahead<T, Team>(p, row + gridDim.x, next);
-    backward_row<T, Team>(p, dropout, row, inputs, sums);
+  RowInputs<T, Team> inputs, next;
+  if constexpr (kAhead) read_row(p, blockIdx.x, next);
+  int parity = 0;
+  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x, parity ^= 1) {
+    if constexpr (kAhead) {
+      inputs = next;
+      read_row(p, row + gridDim.x, next);
+    } else {
+      read_row(p, row, inputs);
+    }
+    backward_row(p, dropout, row, parity, inputs, sums);
   }
 #pragma unroll
   for (int s = 0; s < kSums; ++s) {

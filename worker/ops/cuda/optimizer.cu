@@ -47,13 +47,19 @@ Table table_of(const OptimizerShard& shard) {
   return {shard.chunks.data(), shard.weights, shard.gradients, shard.states[0], shard.states[1]};
 }
 
-// body(i, n): elements [i, i + n) of the block's chunk are this thread's, n is 4 but at the chunk's end.
-template <class Body>
-__device__ __forceinline__ void for_each_four(std::int64_t count, const Body& body) {
-  for (std::int64_t i = std::int64_t{threadIdx.x} * Four::kCount; i < count;
-       i += std::int64_t{kThreads} * Four::kCount) {
-    const std::int64_t left = count - i;
-    body(i, left < Four::kCount ? static_cast<int>(left) : Four::kCount);
+// step(i, n, load(i, n)) for the groups [i, i + n) of the block's chunk that are this thread's; n is 4 but at
+// the chunk's end. Two groups' loads are under way at a time.
+template <class Load, class Step>
+__device__ __forceinline__ void for_each_four(std::int64_t count, const Load& load, const Step& step) {
+  constexpr std::int64_t kStride = std::int64_t{kThreads} * Four::kCount;
+  const auto size_at = [&](std::int64_t i) {
+    return static_cast<int>(max(std::int64_t{0}, min(count - i, std::int64_t{Four::kCount})));
+  };
+  for (std::int64_t i = std::int64_t{threadIdx.x} * Four::kCount; i < count; i += 2 * kStride) {
+    const int n = size_at(i), next_n = size_at(i + kStride);
+    const auto inputs = load(i, n), next = load(i + kStride, next_n);
+    step(i, n, inputs);
+    step(i + kStride, next_n, next);
   }
 }
 
@@ -113,13 +119,24 @@ __global__ void __launch_bounds__(kThreads) sum_of_squares_kernel(Table table, d
   __shared__ double sums[kThreads];
   const Part part = table.of_block(0.0F);
   double sum = 0;
-  for_each_four(part.count, [&](std::int64_t i, int n) {
-    const Four g = load_four(part.gradients + i, n);
+  for_each_four(
+      part.count, [&](std::int64_t i, int n) { return load_four(part.gradients + i, n); },
+      [&](std::int64_t, int, const Four& g) {
 #pragma unroll
-    for (int k = 0; k < Four::kCount; ++k) sum += static_cast<double>(g.values[k]) * g.values[k];
-  });
+        for (int k = 0; k < Four::kCount; ++k) sum += static_cast<double>(g.values[k]) * g.values[k];
+      });
   sum = sum_over_block(sum, sums);
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// What a group's step starts from.
+struct Moments {
+  Four gradients, weights, first, second;
+};
+
+__device__ __forceinline__ Moments load_moments(const Part& part, std::int64_t i, int n) {
+  return {load_four(part.gradients + i, n), load_four(part.weights + i, n), load_four(part.first + i, n),
+          load_four(part.second + i, n)};
 }
 
 // Moves the moments on by one gradient; m^ / (sqrt(v^) + eps).
@@ -134,21 +151,21 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) adamw_kernel(Table table, Rates rates, T* narrowed) {
   const Part part = table.of_block(rates.weight_decay);
   const float keep = 1.0F - rates.learning_rate * part.decay;
-  for_each_four(part.count, [&](std::int64_t i, int n) {
-    const Four g = load_four(part.gradients + i, n);
-    Four w = load_four(part.weights + i, n), m = load_four(part.first + i, n),
-         v = load_four(part.second + i, n);
+  for_each_four(
+      part.count, [&](std::int64_t i, int n) { return load_moments(part, i, n); },
+      [&](std::int64_t i, int n, Moments at) {
 #pragma unroll
-    for (int k = 0; k < Four::kCount; ++k) {
-      const float ratio = step_moments(rates, g.values[k], m.values[k], v.values[k]);
-      w.values[k] = keep * w.values[k] - rates.learning_rate * ratio;
-    }
-    store_four(part.weights + i, w, n);
-    store_narrowed(narrowed + part.begin + i, w, n);
-    store_four(part.first + i, m, n);
-    store_four(part.second + i, v, n);
-    store_four(part.gradients + i, {}, n);
-  });
+        for (int k = 0; k < Four::kCount; ++k) {
+          const float ratio =
+              step_moments(rates, at.gradients.values[k], at.first.values[k], at.second.values[k]);
+          at.weights.values[k] = keep * at.weights.values[k] - rates.learning_rate * ratio;
+        }
+        store_four(part.weights + i, at.weights, n);
+        store_narrowed(narrowed + part.begin + i, at.weights, n);
+        store_four(part.first + i, at.first, n);
+        store_four(part.second + i, at.second, n);
+        store_four(part.gradients + i, {}, n);
+      });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -156,21 +173,23 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ double sums[2][kThreads];
   const Part part = table.of_block(rates.weight_decay);
   double weights = 0, direction = 0;
-  for_each_four(part.count, [&](std::int64_t i, int n) {
-    const Four w = load_four(part.weights + i, n);
-    Four g = load_four(part.gradients + i, n), m = load_four(part.first + i, n),
-         v = load_four(part.second + i, n);
+  for_each_four(
+      part.count, [&](std::int64_t i, int n) { return load_moments(part, i, n); },
+      [&](std::int64_t i, int n, Moments at) {
 #pragma unroll
-    for (int k = 0; k < Four::kCount; ++k) {
-      const float u = step_moments(rates, g.values[k], m.values[k], v.values[k]) + part.decay * w.values[k];
-      g.values[k] = u;
-      weights += static_cast<double>(w.values[k]) * w.values[k];
-      direction += static_cast<double>(u) * u;
-    }
-    store_four(part.first + i, m, n);
-    store_four(part.second + i, v, n);
-    store_four(part.gradients + i, g, n);
-  });
+        for (int k = 0; k < Four::kCount; ++k) {
+          const float w = at.weights.values[k];
+          const float u =
+              step_moments(rates, at.gradients.values[k], at.first.values[k], at.second.values[k]) +
+              part.decay * w;
+          at.gradients.values[k] = u;
+          weights += static_cast<double>(w) * w;
+          direction += static_cast<double>(u) * u;
+        }
+        store_four(part.first + i, at.first, n);
+        store_four(part.second + i, at.second, n);
+        store_four(part.gradients + i, at.gradients, n);
+      });
   weights = sum_over_block(weights, sums[0]);
   direction = sum_over_block(direction, sums[1]);
   if (threadIdx.x == 0) squares[blockIdx.x] = {weights, direction};
@@ -200,15 +219,21 @@ template <class T>
 __global__ void __launch_bounds__(kThreads) lamb_step_kernel(Table table, const float* scales, T* narrowed) {
   const Part part = table.of_block(0.0F);
   const float scale = scales[part.parameter];
-  for_each_four(part.count, [&](std::int64_t i, int n) {
-    const Four u = load_four(part.gradients + i, n);
-    Four w = load_four(part.weights + i, n);
+  struct Inputs {
+    Four direction, weights;
+  };
+  for_each_four(
+      part.count,
+      [&](std::int64_t i, int n) {
+        return Inputs{load_four(part.gradients + i, n), load_four(part.weights + i, n)};
+      },
+      [&](std::int64_t i, int n, Inputs at) {
 #pragma unroll
-    for (int k = 0; k < Four::kCount; ++k) w.values[k] -= scale * u.values[k];
-    store_four(part.weights + i, w, n);
-    store_narrowed(narrowed + part.begin + i, w, n);
-    store_four(part.gradients + i, {}, n);
-  });
+        for (int k = 0; k < Four::kCount; ++k) at.weights.values[k] -= scale * at.direction.values[k];
+        store_four(part.weights + i, at.weights, n);
+        store_narrowed(narrowed + part.begin + i, at.weights, n);
+        store_four(part.gradients + i, {}, n);
+      });
 }
 
 unsigned blocks_of(const OptimizerShard& shard) { return static_cast<unsigned>(shard.chunks.size()); }

@@ -1,12 +1,13 @@
-// A block adds 32 columns: neighbouring lanes read neighbouring columns and each warp takes every eighth row,
-// many at a time, for nothing here but the wait for memory counts; then the warps' sums are added.
+// A block adds 32 columns: neighbouring lanes read neighbouring columns and each warp takes every 16th row,
+// eight at a time, for nothing here but the wait for memory counts; then the warps' sums are added.
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
 namespace {
 
-constexpr unsigned kWarps = 8;
+constexpr unsigned kWarps = 16;
+constexpr unsigned kRowsAhead = 8;
 
 template <std::size_t kSums>
 struct Targets {
@@ -22,10 +23,15 @@ __global__ void __launch_bounds__(kWarps * 32)
   if (to == nullptr) return;
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
   float sum = 0.0F;
-  if (column < wanted) {
-#pragma unroll 16
-    for (unsigned row = threadIdx.y; row < rows; row += kWarps)
-      sum += partials[(row * kSums + blockIdx.y) * columns + column];
+  for (unsigned first = threadIdx.y; first < rows && column < wanted; first += kRowsAhead * kWarps) {
+    float values[kRowsAhead];
+#pragma unroll
+    for (unsigned k = 0; k < kRowsAhead; ++k) {
+      const unsigned row = first + k * kWarps;
+      values[k] = row < rows ? partials[(row * kSums + blockIdx.y) * columns + column] : 0.0F;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kRowsAhead; ++k) sum += values[k];
   }
   warp_sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();

@@ -38,26 +38,27 @@ __device__ __forceinline__ T reduce_block(T value, Join join) {
   return value;
 }
 
-// Makes of a and of b their sums over a block, in one go.
+// Makes of a and of b their sums over a block, in one go. Of calls that follow each other without another
+// barrier `parity` alternates, so that one barrier a call is enough.
 template <int kWarps>
-__device__ __forceinline__ void add_over_block(float& a, float& b) {
+__device__ __forceinline__ void add_over_block(float& a, float& b, int parity) {
   a = reduce_warp(a, Sum{});
   b = reduce_warp(b, Sum{});
   if constexpr (kWarps > 1) {
-    __shared__ float of_warp[2][kWarps];
+    __shared__ float of_warp[2][2][kWarps];
+    float(&own)[2][kWarps] = of_warp[parity];
     if (threadIdx.x % 32 == 0) {
-      of_warp[0][threadIdx.x / 32] = a;
-      of_warp[1][threadIdx.x / 32] = b;
+      own[0][threadIdx.x / 32] = a;
+      own[1][threadIdx.x / 32] = b;
     }
     __syncthreads();
-    a = of_warp[0][0];
-    b = of_warp[1][0];
+    a = own[0][0];
+    b = own[1][0];
 #pragma unroll
     for (int warp = 1; warp < kWarps; ++warp) {
-      a += of_warp[0][warp];
-      b += of_warp[1][warp];
+      a += own[0][warp];
+      b += own[1][warp];
     }
-    __syncthreads();  // the next reduction writes again
   }
 }
 

@@ -38,23 +38,43 @@ struct alignas(16) Pack {
   T values[kCount];
 };
 
+// Eight neighbouring elements as they lie in memory. What is widened only when it is wanted may still be
+// under way when the next is loaded.
+template <class T>
+struct Raw {
+  Pack<T> packs[kVector / Pack<T>::kCount];
+};
+
 // Elements [column, column + 8) of a row of `columns`; those beyond its end are 0. Rows must begin at a
 // multiple of 16 bytes where `columns` is a multiple of 8, as rows of one tensor then do.
 template <class T>
-__device__ __forceinline__ void load(const T* row, std::int64_t column, std::int64_t columns,
-                                     float (&out)[kVector]) {
-  if (columns % kVector == 0 && column < columns) {
+__device__ __forceinline__ Raw<T> load_raw(const T* row, std::int64_t column, std::int64_t columns) {
+  constexpr int kCount = Pack<T>::kCount;
+  Raw<T> raw{};
+  if (columns % kVector == 0) {
     const auto* const packs = reinterpret_cast<const Pack<T>*>(row + column);
 #pragma unroll
-    for (int p = 0; p < kVector / Pack<T>::kCount; ++p) {
-      const Pack<T> pack = packs[p];
-#pragma unroll
-      for (int i = 0; i < Pack<T>::kCount; ++i) out[p * Pack<T>::kCount + i] = to_f32(pack.values[i]);
-    }
-    return;
+    for (int p = 0; p < kVector / kCount; ++p)
+      if (column < columns) raw.packs[p] = packs[p];
+    return raw;
   }
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) out[i] = column + i < columns ? to_f32(row[column + i]) : 0.0F;
+  for (int i = 0; i < kVector; ++i)
+    if (column + i < columns) raw.packs[i / kCount].values[i % kCount] = row[column + i];
+  return raw;
+}
+
+template <class T>
+__device__ __forceinline__ void widen(const Raw<T>& raw, float (&out)[kVector]) {
+  constexpr int kCount = Pack<T>::kCount;
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) out[i] = to_f32(raw.packs[i / kCount].values[i % kCount]);
+}
+
+template <class T>
+__device__ __forceinline__ void load(const T* row, std::int64_t column, std::int64_t columns,
+                                     float (&out)[kVector]) {
+  widen(load_raw(row, column, columns), out);
 }
 
 template <class T>
