@@ -8,23 +8,40 @@ namespace podium {
 namespace {
 
 constexpr std::array kBertTasks{TrainingTask::pretrain, TrainingTask::squad, TrainingTask::classify};
-constexpr std::array kGptTasks{TrainingTask::lm};
+constexpr std::array kLanguageTasks{TrainingTask::lm};
 
-constexpr std::array<FamilyTraits, 2> kFamilies{
+constexpr std::array<FamilyTraits, 3> kFamilies{
     {{.family = ModelFamily::bert,
       .tasks = kBertTasks,
       .wordpiece = true,
       .max_positions = 512,
+      .dropout = 0.1,
       .adamw_epsilon = 1e-6,  // of BERT's recipes
       .masked = true,
+      .rotary = false,
+      .gated = false,
       .head_transform = true,
       .sentence_classes = 2},
      {.family = ModelFamily::gpt,
-      .tasks = kGptTasks,
+      .tasks = kLanguageTasks,
       .wordpiece = false,
       .max_positions = 1024,
+      .dropout = 0.1,
       .adamw_epsilon = 1e-8,  // as apex's FusedAdam in Megatron-LM
       .masked = false,
+      .rotary = false,
+      .gated = false,
+      .head_transform = false,
+      .sentence_classes = 0},
+     {.family = ModelFamily::llama,
+      .tasks = kLanguageTasks,
+      .wordpiece = false,
+      .max_positions = 4096,
+      .dropout = 0,
+      .adamw_epsilon = 1e-8,
+      .masked = false,
+      .rotary = true,
+      .gated = true,
       .head_transform = false,
       .sentence_classes = 0}}};
 

@@ -15,10 +15,15 @@ struct FamilyTraits {
   std::span<const TrainingTask> tasks;  // what it can be trained for; the first is the default
   bool wordpiece;                       // reads WordPiece tokens, else byte pairs
   int max_positions;                    // unless the spec says otherwise
+  double dropout;                       // likewise, and attention's
   double adamw_epsilon;                 // likewise
   // Predicts masked tokens of sequences that may be padded; else the next token at every position of full
   // ones.
   bool masked;
+  // Positions turn queries and keys (model.rope_theta), whose heads may be fewer (model.key_value_heads);
+  // else positions have a table of embeddings.
+  bool rotary;
+  bool gated;            // the feed-forward layer has a gate beside its linear part: three weights, not two
   bool head_transform;   // a dense layer [hidden, hidden] before tokens are scored
   int sentence_classes;  // of what pre-training predicts from a sequence's first token; 0: nothing
 

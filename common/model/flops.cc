@@ -12,7 +12,10 @@ int default_predictions(int sequence_length) {
 
 double layer_flops(const ModelSpec& spec, double length) {
   const double hidden = spec.hidden, inner = spec.intermediate;
-  return spec.layers * length * hidden * (8 * hidden + 4 * inner + 4 * length);
+  const double keys_and_values = 2.0 * spec.hidden / spec.heads * spec.key_heads();
+  const double feed_forward = traits_of(spec.family).gated ? 3 : 2;  // weights of [hidden, inner]
+  return spec.layers * length * hidden *
+         (4 * hidden + 2 * keys_and_values + 2 * feed_forward * inner + 4 * length);
 }
 
 double language_head_flops(const ModelSpec& spec, double scored) {

@@ -10,6 +10,9 @@ namespace podium {
 
 // The columns of a product on one device come in multiples of this, for vectors and tensor cores.
 inline constexpr int kColumnMultiple = 16;
+// Likewise those of a head that positions turn; then heads of keys and values, two products of one width,
+// keep kColumnMultiple however few they are.
+inline constexpr int kHeadMultiple = 8;
 
 struct LayoutRules {
   int tensor = 1, pipeline = 1, interleave = 1;  // as in ParallelSpec
@@ -19,7 +22,7 @@ struct LayoutRules {
     return tensor >= 1 && pipeline >= 1 && interleave >= 1 && (interleave == 1 || pipeline > 1);
   }
   int devices_unit() const { return tensor * pipeline; }  // of resources.devices: a copy of the model
-  int heads_unit() const { return tensor; }               // of model.heads and model.intermediate
+  int heads_unit() const { return tensor; }  // of model.heads, model.key_value_heads and model.intermediate
   // Of model.hidden, and under fp8 of model.intermediate.
   int columns_unit() const { return kColumnMultiple * tensor; }
   int layers_unit() const { return pipeline * interleave; }  // of model.layers: a layer in each chunk

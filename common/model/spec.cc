@@ -4,13 +4,15 @@
 
 #include "common/base/units.h"
 #include "common/model/codec.h"
+#include "common/model/family.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
 
-constexpr EnumNames<ModelFamily, 2> kFamilyNames{{{ModelFamily::bert, "bert"}, {ModelFamily::gpt, "gpt"}}};
+constexpr EnumNames<ModelFamily, 3> kFamilyNames{
+    {{ModelFamily::bert, "bert"}, {ModelFamily::gpt, "gpt"}, {ModelFamily::llama, "llama"}}};
 constexpr EnumNames<TrainingTask, 4> kTasks{{{TrainingTask::pretrain, "pretrain"},
                                              {TrainingTask::squad, "squad"},
                                              {TrainingTask::classify, "classify"},
@@ -60,6 +62,10 @@ json model_json(const ModelSpec& model) {
            {"dropout", model.dropout},
            {"attention_dropout", model.attention_dropout},
            {"initializer_range", model.initializer_range}};
+  if (traits_of(model.family).rotary) {
+    out["key_value_heads"] = model.key_heads();
+    out["rope_theta"] = model.rope_theta;
+  }
   if (!model.preset.empty()) out["preset"] = model.preset;
   if (!model.init.empty()) out["init"] = model.init;
   return out;
@@ -78,6 +84,8 @@ ModelSpec model_from(const json& in) {
   model.dropout = in.at("dropout");
   model.attention_dropout = in.at("attention_dropout");
   model.initializer_range = in.at("initializer_range");
+  model.key_value_heads = in.value("key_value_heads", model.key_value_heads);
+  model.rope_theta = in.value("rope_theta", model.rope_theta);
   model.init = in.value("init", "");
   return model;
 }

@@ -16,7 +16,7 @@
 
 namespace podium {
 
-enum class ModelFamily { bert, gpt };
+enum class ModelFamily { bert, gpt, llama };
 enum class TrainingTask { pretrain, squad, classify, lm };
 enum class Precision { fp32, bf16, fp16 };
 enum class OptimizerKind { adamw, lamb };
@@ -34,14 +34,18 @@ struct ModelSpec {
   int layers = 0;
   int hidden = 0;
   int heads = 0;
+  int key_value_heads = 0;  // llama: a divisor of heads; 0: as many as heads
   int intermediate = 0;
   int vocab = 0;  // 0: the tokenizer's size, padded to a multiple of 8
   int max_positions = 0;
   double dropout = 0.1;            // after embeddings and before each residual
   double attention_dropout = 0.1;  // on attention probabilities
   double initializer_range = 0.02;
+  double rope_theta = 10000;  // llama: the base of the angles by which positions turn queries and keys
   std::string
       init;  // folder of a Hugging Face model to start from, relative to the data folder; "" fresh weights
+
+  int key_heads() const { return key_value_heads > 0 ? key_value_heads : heads; }
 };
 
 struct TokenizerSpec {

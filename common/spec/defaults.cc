@@ -12,19 +12,24 @@ namespace {
 using nlohmann::json;
 
 // BERT: Turc et al. 2019 and Devlin et al. 2018. GPT-2: Radford et al. 2019; from 345m on Shoeybi et al.
-// 2019, who padded GPT-2's vocabulary of 50,257 to 51,200 for eight-way tensor parallelism.
-constexpr std::array<ModelPreset, 12> kPresets{{{"bert-tiny", "bert", 2, 128, 2, 0},
-                                                {"bert-mini", "bert", 4, 256, 4, 0},
-                                                {"bert-small", "bert", 4, 512, 8, 0},
-                                                {"bert-medium", "bert", 8, 512, 8, 0},
-                                                {"bert-base", "bert", 12, 768, 12, 0},
-                                                {"bert-large", "bert", 24, 1024, 16, 0},
-                                                {"gpt2-124m", "gpt", 12, 768, 12, 0},
-                                                {"gpt2-345m", "gpt", 24, 1024, 16, 51200},
-                                                {"gpt2-1.2b", "gpt", 40, 1536, 16, 51200},
-                                                {"gpt2-2.5b", "gpt", 54, 1920, 20, 51200},
-                                                {"gpt2-4.2b", "gpt", 64, 2304, 24, 51200},
-                                                {"gpt2-8.3b", "gpt", 72, 3072, 32, 51200}}};
+// 2019, who padded GPT-2's vocabulary of 50,257 to 51,200 for eight-way tensor parallelism. Llama: Touvron et
+// al. 2023 and Grattafiori et al. 2024.
+constexpr std::array<ModelPreset, 15> kPresets{
+    {{"bert-tiny", "bert", 2, 128, 2, 0},
+     {"bert-mini", "bert", 4, 256, 4, 0},
+     {"bert-small", "bert", 4, 512, 8, 0},
+     {"bert-medium", "bert", 8, 512, 8, 0},
+     {"bert-base", "bert", 12, 768, 12, 0},
+     {"bert-large", "bert", 24, 1024, 16, 0},
+     {"gpt2-124m", "gpt", 12, 768, 12, 0},
+     {"gpt2-345m", "gpt", 24, 1024, 16, 51200},
+     {"gpt2-1.2b", "gpt", 40, 1536, 16, 51200},
+     {"gpt2-2.5b", "gpt", 54, 1920, 20, 51200},
+     {"gpt2-4.2b", "gpt", 64, 2304, 24, 51200},
+     {"gpt2-8.3b", "gpt", 72, 3072, 32, 51200},
+     {"llama2-7b", "llama", 32, 4096, 32, 32000},
+     {"llama2-70b", "llama", 80, 8192, 64, 32000, 28672, 8},
+     {"llama3-8b", "llama", 32, 4096, 32, 128256, 14336, 8, 8192, 5e5}}};
 
 void drop_required(const json& schema, json& defaults) {
   const json& here = resolved(schema);
@@ -43,7 +48,8 @@ json struct_defaults(bool runs_command) {
   json defaults = to_json(spec);
   for (const char* key : {"command", "data"}) defaults.erase(key);
   if (!runs_command)
-    for (const char* key : {"family", "layers", "hidden", "heads", "intermediate", "max_positions"})
+    for (const char* key : {"family", "layers", "hidden", "heads", "intermediate", "max_positions", "dropout",
+                            "attention_dropout"})
       defaults["model"].erase(key);
   if (!runs_command) defaults["training"].erase("task");
   drop_required(experiment_schema(), defaults);
@@ -72,6 +78,20 @@ const FamilyTraits& family_of(const json& model) {
   return known != nullptr ? *known : traits_of(ModelSpec{}.family);
 }
 
+void set_rest_of_preset(json& model, const ModelPreset& preset) {
+  if (preset.intermediate > 0) set_default(model, "intermediate", preset.intermediate);
+  if (preset.key_value_heads > 0) set_default(model, "key_value_heads", preset.key_value_heads);
+  if (preset.max_positions > 0) set_default(model, "max_positions", preset.max_positions);
+  if (preset.rope_theta > 0) set_default(model, "rope_theta", preset.rope_theta);
+}
+
+// 4 x hidden, or as many parameters in three weights as those two would have, in multiples of 256, as Llama's
+// own code rounds.
+std::int64_t usual_intermediate(std::int64_t hidden, bool gated) {
+  constexpr std::int64_t kMultiple = 256;
+  return gated ? (8 * hidden / 3 + kMultiple - 1) / kMultiple * kMultiple : 4 * hidden;
+}
+
 void fill_model(json& model) {
   const json name = model.value("preset", json());
   if (const ModelPreset* preset = name.is_string() ? find_preset(name.get<std::string>()) : nullptr) {
@@ -82,11 +102,21 @@ void fill_model(json& model) {
     set_default(model, "vocab", preset->vocab);
     const bool as_published = model["layers"] == preset->layers && model["hidden"] == preset->hidden &&
                               model["heads"] == preset->heads && model["family"] == preset->family;
-    if (!as_published && model["family"] == preset->family) model.erase("preset");
+    if (as_published)
+      set_rest_of_preset(model, *preset);
+    else if (model["family"] == preset->family)
+      model.erase("preset");
   }
+  const FamilyTraits& family = family_of(model);
   const json hidden = model.value("hidden", json());
-  if (hidden.is_number_integer()) set_default(model, "intermediate", 4 * hidden.get<std::int64_t>());
-  set_default(model, "max_positions", family_of(model).max_positions);
+  if (hidden.is_number_integer())
+    set_default(model, "intermediate", usual_intermediate(hidden.get<std::int64_t>(), family.gated));
+  set_default(model, "max_positions", family.max_positions);
+  set_default(model, "dropout", family.dropout);
+  set_default(model, "attention_dropout", family.dropout);
+  if (!family.rotary) return;
+  if (model.contains("heads")) set_default(model, "key_value_heads", model["heads"]);
+  set_default(model, "rope_theta", ModelSpec{}.rope_theta);
 }
 
 // A phase inherits what it does not write from the one before; only the steps are always its own.

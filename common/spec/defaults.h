@@ -14,6 +14,11 @@ struct ModelPreset {
   int hidden;
   int heads;
   int vocab;  // 0: the tokenizer's
+  // 0: what the others and the family imply.
+  int intermediate = 0;
+  int key_value_heads = 0;
+  int max_positions = 0;
+  double rope_theta = 0;
 };
 
 // Null where there is none of that name.

@@ -77,7 +77,7 @@ void check_tokenizer(const Facts& facts, Problems& problems) {
   const bool bpe = facts.has("/data/tokenizer/bpe");
   if (!wordpiece && !bpe)
     problems.add("/data/tokenizer",
-                 "data.tokenizer needs \"wordpiece\" (a vocab.txt, for bert) or \"bpe\" (for gpt)");
+                 "data.tokenizer needs \"wordpiece\" (a vocab.txt, for bert) or \"bpe\" (for gpt and llama)");
   if (wordpiece && bpe)
     problems.add_key("/data/tokenizer/bpe", "data.tokenizer has both wordpiece and bpe; keep one");
   if (bpe && facts.has("/data/tokenizer/lowercase"))
@@ -96,7 +96,7 @@ void check_tokenizer(const Facts& facts, Problems& problems) {
                                  family->name()));
 }
 
-// "bert is for pretrain, squad and classify, gpt for lm"
+// "bert is for pretrain, squad and classify, gpt for lm, llama for lm"
 std::string tasks_by_family() {
   std::string text;
   for (const FamilyTraits& family : families()) {
@@ -117,6 +117,29 @@ void check_task(const Facts& facts, Problems& problems) {
                                              family->name(), *task, tasks_by_family()));
 }
 
+// Keys of families whose positions turn queries and keys.
+void check_rotary(const Facts& facts, Problems& problems) {
+  const FamilyTraits* family = named_family(facts);
+  if (family == nullptr) return;
+  if (!family->rotary) {
+    for (const char* key : {"/model/key_value_heads", "/model/rope_theta"})
+      if (facts.has(key))
+        problems.add_key(
+            key, fmt::format("{} is for llama; leave it out of a {} model", dotted(key), family->name()));
+    return;
+  }
+  const auto hidden = facts.integer("/model/hidden"), heads = facts.integer("/model/heads");
+  const auto key_value_heads = facts.integer("/model/key_value_heads");
+  if (hidden && heads && *hidden % *heads == 0 && *hidden % (kHeadMultiple * *heads) != 0)
+    problems.add("/model/heads",
+                 fmt::format("model.hidden ({}) must be a multiple of {} × model.heads ({}) in a {} model",
+                             *hidden, kHeadMultiple, *heads, family->name()));
+  if (heads && key_value_heads && *heads % *key_value_heads != 0)
+    problems.add(
+        "/model/key_value_heads",
+        fmt::format("model.key_value_heads ({}) must divide model.heads ({})", *key_value_heads, *heads));
+}
+
 }  // namespace
 
 void check_model(const Facts& facts, Problems& problems) {
@@ -125,7 +148,7 @@ void check_model(const Facts& facts, Problems& problems) {
   const auto family = facts.text("/model/family");
   const auto preset = facts.text("/model/preset");
   if (!facts.has("/model/family"))
-    problems.add_missing("/model/family", "model needs the key \"family\" (bert or gpt), or a preset");
+    problems.add_missing("/model/family", "model needs the key \"family\" (bert, gpt or llama), or a preset");
   if (!facts.has("/model/preset"))
     for (const char* key : {"layers", "hidden", "heads"})
       if (!facts.has((std::string("/model/") + key).c_str()))
@@ -144,6 +167,7 @@ void check_model(const Facts& facts, Problems& problems) {
   else if (hidden && *hidden % kColumnMultiple != 0)
     problems.add("/model/hidden",
                  fmt::format("model.hidden ({}) must be a multiple of {}", *hidden, kColumnMultiple));
+  check_rotary(facts, problems);
   check_task(facts, problems);
 }
 

@@ -40,7 +40,7 @@ void check_tensor(const Facts& facts, Problems& problems) {
   const auto layout = layout_rules(facts, {"tensor"});
   if (!layout || layout->tensor == 1) return;
   std::vector<std::string> uneven;
-  for (const char* extent : {"/model/heads", "/model/intermediate"})
+  for (const char* extent : {"/model/heads", "/model/key_value_heads", "/model/intermediate"})
     if (const auto whole = facts.integer(extent); whole && *whole % layout->heads_unit() != 0)
       uneven.push_back(fmt::format("{} ({})", dotted(extent), *whole));
   if (const auto hidden = facts.integer("/model/hidden"); hidden && *hidden % layout->columns_unit() != 0)

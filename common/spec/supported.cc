@@ -13,8 +13,8 @@ void check_supported(const Facts& facts, Problems& problems) {
   if (task == "squad" && family->trains(*task))
     problems.add(
         "/training/task",
-        fmt::format("podium-worker of this version trains bert for pretrain and classify and gpt for "
-                    "lm, not for {}; run a program of your own with \"command\" instead",
+        fmt::format("podium-worker of this version trains bert for pretrain and classify, and gpt and llama "
+                    "for lm, not for {}; run a program of your own with \"command\" instead",
                     *task));
 }
 

@@ -39,6 +39,8 @@ void check_same_model(const fs::path& folder, const ModelSpec& spec) {
   check("the number of layers", found.layers, spec.layers);
   check("the hidden size", found.hidden, spec.hidden);
   check("the number of heads", found.heads, spec.heads);
+  check("the number of key and value heads", found.key_heads(), spec.key_heads());
+  check("the base of the rotary angles", found.rope_theta, spec.rope_theta);
   check("the intermediate size", found.intermediate, spec.intermediate);
   check("the number of positions", found.max_positions, spec.max_positions);
   if (found.vocab > spec.vocab) check("the vocabulary", found.vocab, spec.vocab);

@@ -45,7 +45,9 @@ class Config {
     return value;
   }
 
+  // Where there is no such key, or the family has none, `standard`.
   double number(std::string_view key, double standard) const {
+    if (key.empty()) return standard;
     const json value = json_.value(key, json(standard));
     if (!value.is_number()) throw BadData(fmt::format("{}: {} must be a number", path_, key));
     return value;
@@ -84,20 +86,23 @@ ModelSpec read_model(const Config& config, const Family& family) {
   spec.intermediate = form.intermediate_may_lack && !config.is_set(form.intermediate)
                           ? 4 * spec.hidden
                           : config.count(form.intermediate);
+  config.expect(form.head_size, spec.hidden / spec.heads);
+  if (config.is_set(form.key_value_heads)) spec.key_value_heads = config.count(form.key_value_heads);
+  spec.rope_theta = config.number(form.rope_theta, spec.rope_theta);
   spec.vocab = config.count(form.vocab);
   spec.max_positions = config.count(form.max_positions);
-  spec.dropout = config.number(form.dropout, spec.dropout);
+  spec.dropout = config.number(form.dropout, traits_of(family.family).dropout);
   if (!form.embedding_dropout.empty()) config.expect_near(form.embedding_dropout, spec.dropout);
-  spec.attention_dropout = config.number(form.attention_dropout, spec.attention_dropout);
+  spec.attention_dropout = config.number(form.attention_dropout, traits_of(family.family).dropout);
   spec.initializer_range = config.number(kInitializerRange, spec.initializer_range);
   return spec;
 }
 
-// As text: "bert and gpt2".
+// As text: "bert, gpt2, llama".
 std::string known_types() {
   std::string text;
   for (const FamilyTraits& traits : families())
-    text += (text.empty() ? "" : " and ") + std::string(family_of(traits.family).hugging_face.model_type);
+    text += (text.empty() ? "" : ", ") + std::string(family_of(traits.family).hugging_face.model_type);
   return text;
 }
 
@@ -123,6 +128,8 @@ std::string hugging_face_config(const ModelSpec& spec) {
   set(form.layers, spec.layers);
   set(form.hidden, spec.hidden);
   set(form.heads, spec.heads);
+  set(form.key_value_heads, spec.key_heads());
+  set(form.rope_theta, spec.rope_theta);
   set(form.intermediate, spec.intermediate);
   set(form.vocab, spec.vocab);
   set(form.max_positions, spec.max_positions);

@@ -23,24 +23,27 @@ class Table {
   }
   void add_norm(const std::string& prefix) {
     add(prefix + ".weight", {spec_.hidden});
-    add(prefix + ".bias", {spec_.hidden});
+    if (family_.norm == NormKind::layer) add(prefix + ".bias", {spec_.hidden});
   }
   void add_layer(int layer) {
     const FamilyNames& names = family_.names;
     const auto name = [&](std::string_view FamilyNames::*part) { return name_in_layer(spec_, layer, part); };
     const std::int64_t hidden = spec_.hidden, inner = spec_.intermediate;
+    const std::int64_t keys = hidden / spec_.heads * spec_.key_heads();
     if (!names.first_norm.empty()) add_norm(name(&FamilyNames::first_norm));
     const std::vector<std::string> query_key_value{name(&FamilyNames::query), name(&FamilyNames::key),
                                                    name(&FamilyNames::value)};
     if (const std::string_view one = family_.hugging_face.query_key_value; !one.empty())
       add_dense(name_in_layer(spec_, layer, one), hidden, hidden, query_key_value);
     else
-      for (const std::string& part : query_key_value) add_dense(part, hidden, hidden, {part});
+      for (const std::string& part : query_key_value)
+        add_dense(part, part == query_key_value.front() ? hidden : keys, hidden, {part});
     const auto add = [&](std::string_view FamilyNames::*part, std::int64_t out, std::int64_t in) {
       add_dense(name(part), out, in, {name(part)});
     };
     add(&FamilyNames::attention_output, hidden, hidden);
     add_norm(name(&FamilyNames::middle_norm));
+    if (!names.gate.empty()) add(&FamilyNames::gate, inner, hidden);
     add(&FamilyNames::expand, inner, hidden);
     add(&FamilyNames::contract, hidden, inner);
     if (!names.last_norm.empty()) add_norm(name(&FamilyNames::last_norm));
@@ -55,6 +58,7 @@ class Table {
     out *= std::ssize(parts);
     for (const char* kind : {".weight", ".bias"}) {
       const bool weight = std::string_view(kind) == ".weight";
+      if (!weight && !family_.biases) continue;
       HuggingFaceEntry& entry =
           add(name + kind, weight ? (transposed ? Shape64{in, out} : Shape64{out, in}) : Shape64{out});
       entry.transposed = transposed;

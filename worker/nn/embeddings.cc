@@ -9,6 +9,7 @@ ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& te
                                     bool tied_copy) {
   Parameter word{.name = std::string(family_of(spec).names.word),
                  .shape = Shape{spec.vocab, spec.hidden},
+                 .tied = family_of(spec).names.decoder.empty(),
                  .tied_copy = tied_copy};
   tensor.cut(word, 0);
   return store.add(std::move(word));
@@ -20,21 +21,21 @@ Embeddings::Embeddings(ParameterStore& store, const TensorGroup& tensor, const M
       dropout_(spec.dropout),
       word_(declare_word_embeddings(store, tensor, spec, false)) {
   const Family& family = family_of(spec);
-  const auto add_table = [&](std::string_view name, std::int64_t rows) {
+  const auto add_table = [&](std::string_view name, std::int64_t rows) -> std::optional<ParameterId> {
+    if (name.empty()) return std::nullopt;
     return store.add({.name = std::string(name), .shape = Shape{rows, spec.hidden}});
   };
   position_ = add_table(family.names.position, spec.max_positions);
-  if (!family.names.type.empty()) type_ = add_table(family.names.type, kTokenTypes);
+  type_ = add_table(family.names.type, kTokenTypes);
   if (!family.names.embedding_norm.empty())
-    norm_.emplace(store, std::string(family.names.embedding_norm), spec.hidden, family.norm_epsilon,
-                  tensor.splits_rows());
+    norm_.emplace(store, std::string(family.names.embedding_norm), spec, tensor.splits_rows());
 }
 
 void Embeddings::forward(const PassContext& pass, TensorView y, Saved& saved) {
   if (norm_) {
-    saved = {pass.save_own(y.shape[1]), pass.save_statistics()};
+    saved = {pass.save_own(y.shape[1]), norm_->allocate_statistics(pass.saved, y.shape[0])};
     sum_tables(pass, saved.sum);
-    ops::layer_norm_forward(pass.context, saved.sum, norm_->parameters(), y, saved.statistics);
+    norm_->forward(pass.context, saved.sum, y, saved.statistics);
   } else {
     sum_tables(pass, y);
   }
@@ -43,11 +44,10 @@ void Embeddings::forward(const PassContext& pass, TensorView y, Saved& saved) {
 
 void Embeddings::backward(const PassContext& pass, TensorView dy, const Saved& saved) {
   ops::dropout(pass.context, dy, pass.dropout(dropout_, kEmbeddingDropoutSite), dy);
-  if (norm_)
-    ops::layer_norm_backward(pass.context, dy, saved.sum, saved.statistics, norm_->parameters(), dy,
-                             norm_->gradients());
+  if (norm_) norm_->backward(pass.context, dy, saved.sum, saved.statistics, dy);
   const ArenaScope scope(pass.workspace);
-  ops::EmbeddingGradients gradients{.word = store_.gradient(word_), .position = store_.gradient(position_)};
+  ops::EmbeddingGradients gradients{.word = store_.gradient(word_)};
+  if (position_) gradients.position = store_.gradient(*position_);
   if (type_) gradients.type = store_.gradient(*type_);
   ops::embedding_backward(pass.context, input(pass), pass.tensor.all_rows(pass.workspace, dy), gradients);
 }
@@ -67,7 +67,7 @@ ops::EmbeddingInput Embeddings::input(const PassContext& pass) const {
 void Embeddings::sum_tables(const PassContext& pass, TensorView y) {
   ops::EmbeddingTables tables{.word = store_.weight(word_)};
   if (pass.tensor.is_lead()) {  // the sum over ranks must hold them once
-    tables.position = store_.weight(position_);
+    if (position_) tables.position = store_.weight(*position_);
     if (type_) tables.type = store_.weight(*type_);
   }
   pass.tensor.sum(pass.workspace, y,

@@ -1,18 +1,19 @@
-// A model's input: the sum of a token's word and position embeddings. BERT also adds the embedding of the
-// token's type and normalises the sum. Dropout comes last. A tensor-parallel rank holds its share of the
-// vocabulary.
+// A model's input: the sum of a token's word and position embeddings; of a family whose positions turn
+// queries and keys the word embeddings alone. BERT also adds the embedding of the token's type and normalises
+// the sum. Dropout comes last. A tensor-parallel rank holds its share of the vocabulary.
 #pragma once
 
 #include <optional>
 
 #include "common/model/spec.h"
-#include "worker/nn/layer_norm.h"
+#include "worker/nn/norm.h"
 #include "worker/nn/pass_context.h"
 #include "worker/ops/embedding.h"
 
 namespace podium {
 
-// Declares this rank's share of the table, which the language head shares. `tied_copy` as in Parameter.
+// Declares this rank's share of the table, which the language head shares unless it has a decoder of its own.
+// `tied_copy` as in Parameter.
 ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                                     bool tied_copy);
 
@@ -39,9 +40,9 @@ class Embeddings {
   ParameterStore& store_;
   std::int64_t vocabulary_;
   double dropout_;
-  ParameterId word_, position_;
-  std::optional<ParameterId> type_;
-  std::optional<LayerNorm> norm_;
+  ParameterId word_;
+  std::optional<ParameterId> position_, type_;
+  std::optional<Norm> norm_;
 };
 
 }  // namespace podium

@@ -1,4 +1,5 @@
-// y = W_2 gelu(W_1 x). A tensor-parallel rank computes its share of the inner columns.
+// y = W_2 gelu(W_1 x), or where the family is gated y = W_2 (silu(V x) * (W_1 x)) (ops/swiglu.h). A
+// tensor-parallel rank computes its share of the inner columns.
 #pragma once
 
 #include "common/model/spec.h"
@@ -10,7 +11,8 @@ namespace podium {
 class FeedForward {
  public:
   struct Saved {
-    TensorView gelu, gelu_y;  // [all rows, this rank's inner columns]
+    // [all rows, this rank's inner columns]; in a gated layer `inner` has those of the gate and of W_1.
+    TensorView inner, activated;
   };
 
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
@@ -25,6 +27,7 @@ class FeedForward {
 
  private:
   std::int64_t inner_;
+  bool gated_;
   ops::GeluKind gelu_;
   ColumnParallelLinear expand_;
   RowParallelLinear contract_;

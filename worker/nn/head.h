@@ -36,7 +36,7 @@ struct LossTerm {
 
 struct HeadPlan {
   std::vector<LossTerm> terms;  // at most kMostLossTerms
-  // Declares the head's parameters. `word` is the table of word embeddings.
+  // Declares the head's parameters. `word` is the table of word embeddings, of use if the family ties them.
   std::function<std::unique_ptr<Head>(ParameterStore&, const TensorGroup&, const ModelSpec&,
                                       ParameterId word)>
       make;

@@ -25,26 +25,27 @@ Parameter bias_share(const TensorGroup& tensor, const std::string& name, std::in
 
 }  // namespace
 
-Linear::Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
-               std::int64_t out, std::int64_t in, const LinearOptions& options)
-    : store_(store), count_(static_cast<int>(names.size())) {
-  for (const std::string& name : names) {
-    const ParameterId id = store.add(weight_share(tensor, name, Shape{out, in}, options));
-    if (name == names.front()) weight_ = id;
+Linear::Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<LinearPart>& parts,
+               std::int64_t in, const LinearOptions& options)
+    : store_(store), has_bias_(options.bias), count_(static_cast<int>(parts.size())) {
+  for (const LinearPart& part : parts) {
+    const ParameterId id = store.add(weight_share(tensor, part.name, Shape{part.out, in}, options));
+    if (&part == &parts.front()) weight_ = id;
+    out_ += store[id].shape[0];
   }
-  for (const std::string& name : names) {
-    const ParameterId id = store.add(bias_share(tensor, name, out, options));
-    if (name == names.front()) bias_ = id;
+  for (const LinearPart& part : parts) {
+    if (!has_bias_) break;
+    const ParameterId id = store.add(bias_share(tensor, part.name, part.out, options));
+    if (&part == &parts.front()) bias_ = id;
   }
-  out_ = count_ * store[weight_].shape[0];
   store.add_renewal([this, wants_fp8 = options.fp8](Context& context, DType type, bool model_fp8) {
     if (wants_fp8 && model_fp8) return ops::float8_linear_prepare(context, current_weight(), bias(), type);
     ops::linear_prepare(context, current_weight(), bias(), type, out_);
   });
 }
 
-Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name)
-    : store_(store), weight_(tied_weight), has_bias_(!bias_name.empty()), out_(store[tied_weight].shape[0]) {
+Linear::Linear(ParameterStore& store, ParameterId weight, const std::string& bias_name)
+    : store_(store), weight_(weight), has_bias_(!bias_name.empty()), out_(store[weight].shape[0]) {
   store.add_renewal([this](Context& context, DType type, bool) {
     ops::linear_prepare(context, current_weight(), bias(), type, score_columns(type));
   });
@@ -53,7 +54,7 @@ Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string
                  .shape = Shape{out_},
                  .decay = false,
                  .initializer = Initializer::zeros,
-                 .slice = store[tied_weight].slice};
+                 .slice = store[weight].slice};
   bias_ = store.add(std::move(bias));
 }
 

@@ -12,8 +12,15 @@
 
 namespace podium {
 
+// One of the layers that a Linear computes.
+struct LinearPart {
+  std::string name;
+  std::int64_t out;
+};
+
 struct LinearOptions {
   enum class Split { none, outputs, inputs } split = Split::none;
+  bool bias = true;
   double deviation = 1.0;     // as in Parameter
   bool partial_bias = false;  // as Parameter::partial_over_tensor
   bool fp8 = false;           // multiplies in FP8 where the model does
@@ -21,16 +28,17 @@ struct LinearOptions {
 
 class Linear {
  public:
-  // Declares this rank's share of `<name>.weight` [out, in] and `<name>.bias` [out] for each of `names`.
-  Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
-         std::int64_t out, std::int64_t in, const LinearOptions& options = {});
+  // Declares this rank's share of `<name>.weight` [out, in] and, with biases, `<name>.bias` [out] for each of
+  // `parts`.
+  Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<LinearPart>& parts,
+         std::int64_t in, const LinearOptions& options = {});
   // Scores words by a weight that is declared elsewhere. An empty `bias_name` means no bias. y has
   // score_columns() columns.
-  Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name);
+  Linear(ParameterStore& store, ParameterId weight, const std::string& bias_name);
   Linear(const Linear&) = delete;
   Linear& operator=(const Linear&) = delete;
 
-  std::int64_t out() const { return out_; }  // of this rank's share
+  std::int64_t out() const { return out_; }  // of this rank's share of all parts
   // Rounded up on a device, so that rows of 16-bit scores begin at aligned addresses whatever the
   // vocabulary's size.
   std::int64_t score_columns(DType type) const;

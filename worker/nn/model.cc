@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "common/model/family.h"
 #include "common/model/layout_rules.h"
 #include "worker/nn/transformer_model.h"
 
@@ -35,6 +36,10 @@ void check_shape(const ModelSpec& spec) {
               spec.max_positions > 0,
           "layers, hidden, heads, intermediate, vocab and max_positions must be positive");
   require_multiple("hidden", spec.hidden, spec.heads, "heads share it equally");
+  if (!traits_of(spec.family).rotary) return;
+  require_multiple("hidden", spec.hidden, kHeadMultiple * spec.heads,
+                   fmt::format("positions turn heads of a multiple of {} columns", kHeadMultiple));
+  require_multiple("heads", spec.heads, spec.key_heads(), "groups share heads of keys and values equally");
 }
 
 void check_fp8(const ModelOptions& options) {
@@ -48,6 +53,7 @@ void check_layout(const ModelSpec& spec, const ModelOptions& options, const Para
           "tensor, pipeline and interleave must be positive");
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
   require_multiple("heads", spec.heads, rules.heads_unit(), why);
+  require_multiple("key_value_heads", spec.key_heads(), rules.heads_unit(), why);
   require_multiple("intermediate", spec.intermediate, rules.heads_unit(), why);
   require(spec.vocab >= layout.tensor, "vocab " + std::to_string(spec.vocab) + " must be at least " +
                                            std::to_string(layout.tensor) + ", parallel.tensor");

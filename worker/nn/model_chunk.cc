@@ -1,12 +1,16 @@
 #include "worker/nn/model_chunk.h"
 
+#include "worker/nn/families/family.h"
+
 namespace podium {
 
 std::deque<ModelChunk> make_chunks(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                                    const HeadPlan& head, const ParallelGroups& groups, int interleave) {
   constexpr std::int64_t kFlatMultiple = 16;  // of the flat buffers, for each data rank
-  ParameterId word;                           // the embeddings, or the last stage's copy of them
-  if (groups.last_stage() && !groups.first_stage()) word = declare_word_embeddings(store, tensor, spec, true);
+  ParameterId
+      word;  // the embeddings, or the last stage's copy of them, which only a head that ties them needs
+  if (groups.last_stage() && !groups.first_stage() && family_of(spec).names.decoder.empty())
+    word = declare_word_embeddings(store, tensor, spec, true);
 
   const int stages = interleave * groups.layout.pipeline;
   std::deque<ModelChunk> chunks;

@@ -5,8 +5,8 @@
 //   embeddings ─ layers ─►          ─ layers ─►   ─ layers ─ head
 //
 // The flat buffers hold a process's chunks in order, each as [embeddings][layer]...[head]. On the last of
-// several stages they begin with its copy of the word embeddings. So gradients become final from the end to
-// the beginning.
+// several stages they begin with its copy of the word embeddings, if the head decodes by them. So gradients
+// become final from the end to the beginning.
 #pragma once
 
 #include <deque>

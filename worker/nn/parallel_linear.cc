@@ -32,7 +32,9 @@ void backward_weight(const PassContext& pass, Linear& linear, ConstTensorView x,
   const ArenaScope scope(pass.workspace);
   linear.backward_weight_only(pass.context, to_float8(pass, x, DType::e4m3, ops::Float8Layout::columns),
                               gradient.in_float8);
-  if (bias == BiasGradient::here) ops::add_column_sums(pass.context, gradient.dy, linear.bias_gradient());
+  const TensorView sums = linear.bias_gradient();
+  if (bias == BiasGradient::here && sums.address != nullptr)
+    ops::add_column_sums(pass.context, gradient.dy, sums);
 }
 
 void backward_input(const PassContext& pass, Linear& linear, const OutputGradient& gradient, TensorView dx,
@@ -44,9 +46,9 @@ void backward_input(const PassContext& pass, Linear& linear, const OutputGradien
 }  // namespace
 
 ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
-                                           const std::vector<std::string>& names, std::int64_t out,
-                                           std::int64_t in)
-    : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs, .fp8 = true}) {}
+                                           const std::vector<LinearPart>& parts, std::int64_t in, bool bias)
+    : linear_(store, tensor, parts, in, {.split = LinearOptions::Split::outputs, .bias = bias, .fp8 = true}) {
+}
 
 void ColumnParallelLinear::forward(const PassContext& pass, ConstTensorView x, TensorView y) {
   const ArenaScope scope(pass.workspace);
@@ -90,10 +92,11 @@ void ColumnParallelLinear::backward_own_rows(const PassContext& pass, const Outp
 
 RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                                      const std::string& name, std::int64_t out, std::int64_t in,
-                                     double deviation, BiasGradient bias_gradient)
+                                     double deviation, bool bias, BiasGradient bias_gradient)
     : bias_by_(bias_gradient),
-      linear_(store, tensor, {name}, out, in,
+      linear_(store, tensor, {{name, out}}, in,
               {.split = LinearOptions::Split::inputs,
+               .bias = bias,
                .deviation = deviation,
                .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows(),
                .fp8 = true}) {}

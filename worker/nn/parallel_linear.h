@@ -10,8 +10,9 @@
 
 namespace podium {
 
-// Which backward adds the column sums of dy to the gradient of the bias: the layer's own (here), or that of
-// the op which reads the layer's output and writes dy (behind). The latter saves a pass over dy.
+// Which backward adds the column sums of dy to the gradient of the bias, if there is one: the layer's own
+// (here), or that of the op which reads the layer's output and writes dy (behind). The latter saves a pass
+// over dy.
 enum class BiasGradient { here, behind };
 
 // The gradient of a layer's output, in the forms that its products read.
@@ -25,8 +26,8 @@ struct OutputGradient {
 // keys and values; ProductOptions::column_sums where a GELU is behind).
 class ColumnParallelLinear {
  public:
-  ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
-                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
+  ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::vector<LinearPart>& parts,
+                       std::int64_t in, bool bias);
 
   void forward(const PassContext& pass, ConstTensorView x, TensorView y);
   // Forward with a GELU behind it. `saved` has y's shape.
@@ -49,7 +50,8 @@ class ColumnParallelLinear {
 class RowParallelLinear {
  public:
   RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
-                    std::int64_t out, std::int64_t in, double deviation, BiasGradient bias_gradient);
+                    std::int64_t out, std::int64_t in, double deviation, bool bias,
+                    BiasGradient bias_gradient);
 
   void forward(const PassContext& pass, ConstTensorView x, TensorView y);
   void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,

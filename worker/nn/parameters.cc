@@ -106,13 +106,14 @@ const Parameter* ParameterStore::find(std::string_view name) const {
 
 Parameter ParameterStore::stacked(ParameterId first, int count) const {
   Parameter all = (*this)[first];
-  const Shape one = all.shape;
   for (int i = 1; i < count; ++i) {
     const Parameter& next = parameters_[first.index + static_cast<std::size_t>(i)];
-    PODIUM_CHECK(next.shape == one && next.offset == all.offset + i * one.size(),
-                 "stacked parameters have one shape, a multiple of 16 elements, and lie side by side");
+    const Shape taller = all.shape.with(0, all.shape[0] + next.shape[0]);
+    PODIUM_CHECK(next.shape.with(0, taller[0]) == taller && next.offset == all.offset + all.size(),
+                 "stacked parameters differ in their first axis alone, are of a multiple of 16 elements, and "
+                 "lie side by side");
+    all.shape = taller;
   }
-  all.shape = one.rank() == 1 ? Shape{count * one[0]} : Shape{count * one[0], one[1]};
   return all;
 }
 

@@ -37,8 +37,10 @@ struct Parameter {
   double deviation = 1.0;  // of Initializer::normal, in units of the model's initializer_range
   Slice slice;
   bool partial_over_tensor = false;  // each rank's gradient is a term of the sum over the tensor group
-  bool tied_copy = false;            // the last stage's copy of the first stage's word embeddings
-  std::int64_t offset = 0;           // into weights() and gradients(), in elements; the store sets it
+  // The word embeddings where the head decodes by them: the first and the last stage of a pipeline hold them.
+  bool tied = false;
+  bool tied_copy = false;   // the last stage's copy of them
+  std::int64_t offset = 0;  // into weights() and gradients(), in elements; the store sets it
 
   std::int64_t size() const { return shape.size(); }
   Shape full_shape() const;
@@ -65,6 +67,9 @@ class ParameterStore {
   std::span<const Parameter> list() const { return parameters_; }
   const Parameter* find(std::string_view name) const;  // nullptr if there is none
   const Parameter& operator[](ParameterId id) const { return parameters_[id.index]; }
+  // Whether the first and the last stage of a pipeline, of which this is one, share the word embeddings,
+  // which are then the first parameter of both.
+  bool begins_with_tied() const { return !parameters_.empty() && parameters_.front().tied; }
 
   std::span<float> weights() { return weights_.view().values<float>(); }
   std::span<const float> weights() const { return weights_.view().values<float>(); }

@@ -20,12 +20,13 @@ struct PassContext {
   bool training;  // dropout happens, and backward follows
   const RowLayout& rows;
   const BatchInputs& inputs;
-  ops::CrossEntropySums* sums;  // of each loss term, in the context's memory
-  DType compute;                // of activations
-  bool fp8;                     // the layers' dense layers multiply in FP8
-  bool keep_probabilities;      // of attention, for backward
-  Arena& saved;                 // for what backward needs
-  Arena& workspace;             // for temporaries; open an ArenaScope
+  ops::CrossEntropySums* sums;   // of each loss term, in the context's memory
+  DType compute;                 // of activations
+  bool fp8;                      // the layers' dense layers multiply in FP8
+  bool keep_probabilities;       // of attention, for backward
+  ConstTensorView rotary_table;  // ops::rotary_table; no address where positions do not turn queries and keys
+  Arena& saved;                  // for what backward needs
+  Arena& workspace;              // for temporaries; open an ArenaScope
 
   // [all or own rows, columns]
   TensorView save_all(std::int64_t columns) const {
@@ -34,7 +35,6 @@ struct PassContext {
   TensorView save_own(std::int64_t columns) const {
     return saved.allocate(compute, Shape{rows.own_rows(), columns});
   }
-  TensorView save_statistics() const { return saved.allocate(DType::f32, Shape{rows.own_rows(), 2}); }
   TensorView temporary_all(std::int64_t columns) const {
     return workspace.allocate(compute, Shape{rows.rows(), columns});
   }

@@ -34,6 +34,7 @@ PassContext Recomputation::transient_context(const PassContext& pass, bool keep_
           .compute = pass.compute,
           .fp8 = pass.fp8,
           .keep_probabilities = keep_probabilities,
+          .rotary_table = pass.rotary_table,
           .saved = transient_,
           .workspace = pass.workspace};
 }

@@ -1,5 +1,6 @@
 #include "worker/nn/self_attention.h"
 
+#include "common/model/family.h"
 #include "worker/nn/dropout_sites.h"
 #include "worker/nn/families/family.h"
 #include "worker/ops/backend.h"
@@ -7,9 +8,11 @@
 namespace podium {
 namespace {
 
-std::vector<std::string> query_key_value_names(const ModelSpec& spec, int layer) {
-  return {name_in_layer(spec, layer, &FamilyNames::query), name_in_layer(spec, layer, &FamilyNames::key),
-          name_in_layer(spec, layer, &FamilyNames::value)};
+std::vector<LinearPart> query_key_value_parts(const ModelSpec& spec, int layer) {
+  const std::int64_t keys = spec.hidden / spec.heads * spec.key_heads();
+  return {{name_in_layer(spec, layer, &FamilyNames::query), spec.hidden},
+          {name_in_layer(spec, layer, &FamilyNames::key), keys},
+          {name_in_layer(spec, layer, &FamilyNames::value), keys}};
 }
 
 // Attention reads and writes the sequences' rows alone.
@@ -35,13 +38,17 @@ SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, c
     : head_size_(spec.hidden / spec.heads),
       total_heads_(spec.heads),
       heads_(tensor.share(spec.heads)),
+      key_value_heads_(tensor.share(spec.key_heads())),
       first_head_(tensor.rank() * heads_),
       causal_(family_of(spec).causal),
+      rotary_(traits_of(spec.family).rotary),
       dropout_(spec.attention_dropout),
       site_(layer_dropout_sites(layer).attention),
-      query_key_value_(store, tensor, query_key_value_names(spec, layer), spec.hidden, spec.hidden),
+      query_key_value_(store, tensor, query_key_value_parts(spec, layer), spec.hidden,
+                       family_of(spec).biases),
       output_(store, tensor, name_in_layer(spec, layer, &FamilyNames::attention_output), spec.hidden,
-              spec.hidden, family_of(spec).residual_deviation(spec), BiasGradient::behind) {}
+              spec.hidden, family_of(spec).residual_deviation(spec), family_of(spec).biases,
+              BiasGradient::behind) {}
 
 ops::AttentionShape SelfAttention::shape(const PassContext& pass) const {
   return {.sequences = pass.batch.sequences,
@@ -55,8 +62,36 @@ ops::AttentionShape SelfAttention::shape(const PassContext& pass) const {
           .packed_rows = pass.rows.rows()};
 }
 
+ops::RotaryHeads SelfAttention::rotary(const PassContext& pass) const {
+  return {.heads = heads_,
+          .key_value_heads = key_value_heads_,
+          .head_size = head_size_,
+          .length = pass.batch.length,
+          .positions = pass.inputs.positions(),
+          .table = pass.rotary_table};
+}
+
 ops::Dropout SelfAttention::dropout(const PassContext& pass) const {
   return pass.attention_dropout(dropout_, site_);
+}
+
+void SelfAttention::project(const PassContext& pass, ConstTensorView x, TensorView qkv) {
+  if (!rotary_) return query_key_value_.forward(pass, x, qkv);
+  const ArenaScope scope(pass.workspace);
+  const ops::RotaryHeads rotary = this->rotary(pass);
+  const TensorView projected = pass.temporary_all(rotary.projected());
+  query_key_value_.forward(pass, x, projected);
+  ops::rotary_heads_forward(pass.context, rotary, projected, qkv);
+}
+
+void SelfAttention::project_backward(const PassContext& pass, ConstTensorView x, ConstTensorView dqkv,
+                                     TensorView dx, bool accumulate) {
+  if (!rotary_) return query_key_value_.backward(pass, x, dqkv, dx, accumulate);
+  const ArenaScope scope(pass.workspace);
+  const ops::RotaryHeads rotary = this->rotary(pass);
+  const TensorView dprojected = pass.temporary_all(rotary.projected());
+  ops::rotary_heads_backward(pass.context, rotary, dqkv, dprojected);
+  query_key_value_.backward(pass, x, dprojected, dx, accumulate);
 }
 
 void SelfAttention::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
@@ -70,7 +105,7 @@ void SelfAttention::forward(const PassContext& pass, ConstTensorView x, TensorVi
     saved.probabilities = pass.saved.allocate(kept.dtype, Shape{kept.count});
   }
 
-  query_key_value_.forward(pass, x, saved.qkv);
+  project(pass, x, saved.qkv);
   clear_filler(pass, saved.heads_out);
   ops::attention_forward(pass.context, shape, first_rows(saved.qkv, shape.rows()),
                          pass.inputs.valid_lengths(), dropout(pass), saved.probabilities,
@@ -91,7 +126,7 @@ void SelfAttention::backward(const PassContext& pass, ConstTensorView x, ConstTe
                           first_rows(ConstTensorView(saved.qkv), shape.rows()), pass.inputs.valid_lengths(),
                           saved.probabilities, dropout(pass), first_rows(dqkv, shape.rows()),
                           query_key_value_.bias_gradient());
-  query_key_value_.backward(pass, x, dqkv, dx, accumulate);
+  project_backward(pass, x, dqkv, dx, accumulate);
 }
 
 }  // namespace podium

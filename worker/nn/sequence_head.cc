@@ -10,8 +10,8 @@ SequenceHead::SequenceHead(ParameterStore& store, const TensorGroup& tensor, con
                            const std::string& classifier, std::int64_t classes, std::size_t term)
     : hidden_(spec.hidden),
       term_(term),
-      pooler_(store, tensor, {std::string(family_of(spec).names.pooler)}, hidden_, hidden_),
-      classifier_(store, tensor, {classifier}, classes, hidden_) {
+      pooler_(store, tensor, {{std::string(family_of(spec).names.pooler), hidden_}}, hidden_),
+      classifier_(store, tensor, {{classifier, classes}}, hidden_) {
   PODIUM_CHECK(!family_of(spec).names.pooler.empty(), "a family whose sequences are told has a pooler");
 }
 

@@ -6,12 +6,14 @@ namespace podium {
 namespace {
 
 // Nothing where the family has no such norm.
-std::optional<LayerNorm> make_norm(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
-                                   int layer, std::string_view FamilyNames::*name) {
-  const Family& family = family_of(spec);
-  if ((family.names.*name).empty()) return std::nullopt;
-  return LayerNorm(store, name_in_layer(spec, layer, name), spec.hidden, family.norm_epsilon,
-                   tensor.splits_rows());
+std::optional<Norm> make_norm(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                              int layer, std::string_view FamilyNames::*name) {
+  if ((family_of(spec).names.*name).empty()) return std::nullopt;
+  return Norm(store, name_in_layer(spec, layer, name), spec, tensor.splits_rows());
+}
+
+TensorView save_statistics(const PassContext& pass, const Norm& norm) {
+  return norm.allocate_statistics(pass.saved, pass.rows.own_rows());
 }
 
 }  // namespace
@@ -34,16 +36,16 @@ void TransformerLayer::forward(const PassContext& pass, ConstTensorView x, Tenso
   saved.x = saved.attention_x = x;
   if (first_norm_) {
     const TensorView normal = pass.save_own(hidden_);
-    saved.outer_statistics = pass.save_statistics();
-    ops::layer_norm_forward(pass.context, x, first_norm_->parameters(), normal, saved.outer_statistics);
+    saved.outer_statistics = save_statistics(pass, *first_norm_);
+    first_norm_->forward(pass.context, x, normal, saved.outer_statistics);
     saved.attention_x = normal;
   }
   saved.attention_sum = pass.save_own(hidden_);
-  saved.middle_statistics = pass.save_statistics();
+  saved.middle_statistics = save_statistics(pass, middle_norm_);
   saved.feed_forward_x = pass.save_own(hidden_);
   attention_.forward(pass, saved.attention_x, saved.attention_sum, saved.attention);
-  ops::add_layer_norm_forward(pass.context, saved.attention_sum, x, attention_dropout(pass),
-                              middle_norm_.parameters(), saved.feed_forward_x, saved.middle_statistics);
+  middle_norm_.add_forward(pass.context, saved.attention_sum, x, attention_dropout(pass),
+                           saved.feed_forward_x, saved.middle_statistics);
 
   if (!last_norm_) {
     feed_forward_.forward(pass, saved.feed_forward_x, y, saved.feed_forward);
@@ -51,11 +53,10 @@ void TransformerLayer::forward(const PassContext& pass, ConstTensorView x, Tenso
     return;
   }
   saved.output_sum = pass.save_own(hidden_);
-  saved.outer_statistics = pass.save_statistics();
+  saved.outer_statistics = save_statistics(pass, *last_norm_);
   feed_forward_.forward(pass, saved.feed_forward_x, saved.output_sum, saved.feed_forward);
-  ops::add_layer_norm_forward(pass.context, saved.output_sum, saved.feed_forward_x,
-                              feed_forward_dropout(pass), last_norm_->parameters(), y,
-                              saved.outer_statistics);
+  last_norm_->add_forward(pass.context, saved.output_sum, saved.feed_forward_x, feed_forward_dropout(pass), y,
+                          saved.outer_statistics);
 }
 
 void TransformerLayer::backward(const PassContext& pass, TensorView dy, const Saved& saved) {
@@ -66,21 +67,18 @@ void TransformerLayer::backward(const PassContext& pass, TensorView dy, const Sa
   const TensorView dbranch_x = norms_behind ? dy : pass.temporary_own(hidden_);
 
   if (last_norm_)
-    ops::add_layer_norm_backward(pass.context, dy, saved.output_sum, saved.outer_statistics,
-                                 feed_forward_dropout(pass), last_norm_->parameters(), dy, dbranch,
-                                 last_norm_->gradients(feed_forward_.contract_bias_gradient()));
+    last_norm_->add_backward(pass.context, dy, saved.output_sum, saved.outer_statistics,
+                             feed_forward_dropout(pass), dy, dbranch, feed_forward_.contract_bias_gradient(),
+                             {});
   else
     ops::dropout(pass.context, dy, feed_forward_dropout(pass), dbranch);
   feed_forward_.backward(pass, saved.feed_forward_x, dbranch, dbranch_x, norms_behind, saved.feed_forward);
 
-  ops::add_layer_norm_backward(pass.context, dbranch_x, saved.attention_sum, saved.middle_statistics,
-                               attention_dropout(pass), middle_norm_.parameters(), dy, dbranch,
-                               middle_norm_.gradients(attention_.output_bias_gradient()),
-                               norms_behind ? ConstTensorView() : ConstTensorView(dy));
+  middle_norm_.add_backward(pass.context, dbranch_x, saved.attention_sum, saved.middle_statistics,
+                            attention_dropout(pass), dy, dbranch, attention_.output_bias_gradient(),
+                            norms_behind ? ConstTensorView() : ConstTensorView(dy));
   attention_.backward(pass, saved.attention_x, dbranch, dbranch_x, norms_behind, saved.attention);
-  if (first_norm_)
-    ops::layer_norm_backward(pass.context, dbranch_x, saved.x, saved.outer_statistics,
-                             first_norm_->parameters(), dy, first_norm_->gradients(), dy);
+  if (first_norm_) first_norm_->backward(pass.context, dbranch_x, saved.x, saved.outer_statistics, dy, dy);
 }
 
 }  // namespace podium

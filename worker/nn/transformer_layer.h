@@ -12,7 +12,7 @@
 
 #include "worker/nn/dropout_sites.h"
 #include "worker/nn/feed_forward.h"
-#include "worker/nn/layer_norm.h"
+#include "worker/nn/norm.h"
 #include "worker/nn/self_attention.h"
 
 namespace podium {
@@ -49,11 +49,11 @@ class TransformerLayer {
   double dropout_;
   LayerDropoutSites sites_;
   // In the order of their parameters in the store. A layer has either the first or the last norm.
-  std::optional<LayerNorm> first_norm_;
+  std::optional<Norm> first_norm_;
   SelfAttention attention_;
-  LayerNorm middle_norm_;
+  Norm middle_norm_;
   FeedForward feed_forward_;
-  std::optional<LayerNorm> last_norm_;
+  std::optional<Norm> last_norm_;
 };
 
 }  // namespace podium

@@ -2,11 +2,25 @@
 
 #include <algorithm>
 
+#include "common/model/family.h"
 #include "common/model/flops.h"
 #include "worker/nn/flops.h"
 #include "worker/nn/pretraining_head.h"
+#include "worker/ops/rotary_heads.h"
 
 namespace podium {
+namespace {
+
+Tensor make_rotary_table(const ModelSpec& spec, MemorySpace memory) {
+  if (!traits_of(spec.family).rotary) return {};
+  const std::int64_t head_size = spec.hidden / spec.heads;
+  const std::vector<float> values = ops::rotary_table(spec.rope_theta, spec.max_positions, head_size);
+  Tensor table(DType::f32, Shape{spec.max_positions, head_size}, memory.device);
+  memory.upload<float>(table.view().values<float>(), values);
+  return table;
+}
+
+}  // namespace
 
 TransformerModel::TransformerModel(Context& context, const ModelSpec& spec, const ModelOptions& options,
                                    DType compute, const ParallelGroups& groups)
@@ -18,6 +32,7 @@ TransformerModel::TransformerModel(Context& context, const ModelSpec& spec, cons
       fp8_(options.fp8),
       tensor_(*groups.tensor, options.sequence_parallel, context.memory),
       store_(context.memory),
+      rotary_table_(make_rotary_table(spec, context.memory)),
       chunks_(make_chunks(store_, tensor_, spec, head_plan_, groups, options.interleave)),
       workspace_(context.memory.device),
       recomputation_(options.recompute, options.recompute_layers, context.memory),
@@ -130,6 +145,7 @@ PassContext TransformerModel::make_context(Slot& slot, const Pass& pass) {
           .compute = compute_,
           .fp8 = fp8_,
           .keep_probabilities = recomputation_.keeps_probabilities(pass.training),
+          .rotary_table = rotary_table_.view(),
           .saved = slot.arena,
           .workspace = workspace_};
 }

@@ -56,6 +56,7 @@ class TransformerModel final : public Model {
   const bool unpadded_, fp8_;
   const TensorGroup tensor_;
   ParameterStore store_;
+  const Tensor rotary_table_;  // empty where positions do not turn queries and keys
   std::deque<ModelChunk> chunks_;
   std::map<int, Slot> slots_;
   Arena workspace_;

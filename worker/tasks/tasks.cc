@@ -22,13 +22,16 @@ void needs_byte_pairs(const JobSpec& spec) {
   if (tokenizer.bpe_vocab.empty() || tokenizer.bpe_merges.empty())
     throw Failure(
         WorkerExit::bad_spec,
-        "GPT needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt");
+        fmt::format(
+            "{} needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt",
+            to_string(spec.model.family)));
 }
 
 constexpr TaskKind kTasks[] = {
     {TrainingTask::pretrain, ModelFamily::bert, needs_wordpiece, pretraining_task_source},
     {TrainingTask::classify, ModelFamily::bert, needs_wordpiece, classify_task_source},
     {TrainingTask::lm, ModelFamily::gpt, needs_byte_pairs, language_task_source},
+    {TrainingTask::lm, ModelFamily::llama, needs_byte_pairs, language_task_source},
 };
 
 }  // namespace

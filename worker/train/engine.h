@@ -60,7 +60,9 @@ class Engine {
   MessageBuffer receive(const PipelineOp& op, int from);
   ConstTensorView received(const MessageBuffer& buffer, const MicroBatch& batch) const;
 
-  bool shares_embeddings() const { return groups_.ends->size() > 1; }
+  bool shares_embeddings() const {
+    return groups_.ends->size() > 1 && model_.parameters().begins_with_tied();
+  }
   void announce(std::int64_t begin, std::int64_t end, const GradientsReady& ready);
   void sum_partial(std::int64_t begin, std::int64_t end);
   void sum_embeddings();

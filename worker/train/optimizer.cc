@@ -37,6 +37,8 @@ Optimizer::Optimizer(Parts parts, const std::vector<std::string>& states)
       threads_(parts.context.threads),
       spec_(parts.spec),
       groups_(parts.groups),
+      shares_embeddings_(groups_ != nullptr && groups_->ends->size() > 1 &&
+                         parts.parameters.begins_with_tied()),
       shard_(std::move(parts.shard)),
       whole_(length_of(shard_) == static_cast<std::int64_t>(parts.parameters.weights().size())),
       fetched_sums_(parts.context.memory) {
@@ -145,7 +147,7 @@ void Optimizer::update(ParameterStore& parameters, std::int64_t step, double lea
 }
 
 bool Optimizer::holds_whole_parameters() const {
-  return groups_ == nullptr || (groups_->tensor->size() == 1 && whole_ && groups_->ends->size() == 1);
+  return groups_ == nullptr || (groups_->tensor->size() == 1 && whole_ && !shares_embeddings_);
 }
 
 void Optimizer::sum_over_holders(std::vector<Squares>& sums) {
@@ -157,7 +159,7 @@ void Optimizer::sum_over_holders(std::vector<Squares>& sums) {
   groups_->tensor->all_reduce(std::span(values)).get();
   if (!whole_) groups_->data->all_reduce(std::span(values)).get();
   // The last stage's copy of the word embeddings must move exactly as the first stage's.
-  if (groups_->ends->size() > 1) groups_->ends->all_reduce(std::span(values).first(2)).get();
+  if (shares_embeddings_) groups_->ends->all_reduce(std::span(values).first(2)).get();
   for (std::size_t p = 0; p < sums.size(); ++p) sums[p] = {values[2 * p], values[2 * p + 1]};
 }
 

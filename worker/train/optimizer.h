@@ -106,6 +106,7 @@ class Optimizer {
 
   OptimizerSpec spec_;
   const ParallelGroups* groups_;  // none: this process holds the whole model
+  bool shares_embeddings_;        // with the other end of the pipeline
   std::vector<FlatRange> shard_;
   bool whole_;                     // the shard is everything
   std::vector<bool> counts_here_;  // by parameter: norms take it from this rank

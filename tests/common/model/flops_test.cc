@@ -44,6 +44,26 @@ TEST(Flops, OfGptAreThePublishedFormula) {
   EXPECT_NEAR(training_flops_of_sequence(spec).value(), published, 1e-9 * published);
 }
 
+// 6 operations a token and parameter of the matrices (Kaplan et al. 2020), and 12 l h s of attention's
+// products, which groups of heads do not make fewer.
+TEST(Flops, OfLlamaAreThoseOfItsMatrices) {
+  JobSpec spec;
+  spec.model = {.family = ModelFamily::llama,
+                .preset = "llama3-8b",
+                .layers = 32,
+                .hidden = 4096,
+                .heads = 32,
+                .key_value_heads = 8,
+                .intermediate = 14336,
+                .vocab = 128256,
+                .max_positions = 8192};
+  spec.training.sequence_length = 8192;
+  const double l = 32, h = 4096, s = 8192, norms = (2 * l + 1) * h, tokens_table = 128256 * h;
+  const double matrices = 8'030'261'248 - norms - tokens_table;  // published, without what is only looked up
+  const double expected = s * (6 * matrices + 12 * l * h * s);
+  EXPECT_NEAR(training_flops_of_sequence(spec).value(), expected, 1e-12 * expected);
+}
+
 TEST(Flops, AreNotToldWhereTheSpecDoesNotFixThem) {
   JobSpec vocabulary = bert_large(128), lengths = vocabulary, phases = vocabulary, command = vocabulary;
   vocabulary.model.vocab = 0;

@@ -78,6 +78,34 @@ TEST(LoadExperiment, GptPresetsHaveTheirNominalSizes) {
   }
 }
 
+// Nominal sizes by Touvron et al. 2023 and Grattafiori et al. 2024; their heads are not tied.
+TEST(LoadExperiment, LlamaPresetsHaveTheirNominalSizes) {
+  const std::vector<std::tuple<std::string, double, int, double>> nominal = {
+      {"llama2-7b", 6.7e9, 4096, 1e4}, {"llama2-70b", 69e9, 4096, 1e4}, {"llama3-8b", 8.0e9, 8192, 5e5}};
+  for (const auto& [preset, parameters, positions, theta] : nominal) {
+    const ModelSpec model = load(gpt("{preset: " + preset + "}")).jobs.at(0).model;
+    EXPECT_EQ(model.preset, preset);
+    EXPECT_EQ(model.max_positions, positions);
+    EXPECT_EQ(model.rope_theta, theta);
+    EXPECT_EQ(model.dropout, 0);
+    const double hidden = model.hidden, keys = hidden / model.heads * model.key_value_heads;
+    const double layer = 2 * hidden * (hidden + keys) + 3 * hidden * model.intermediate;
+    EXPECT_NEAR(model.layers * layer + 2 * hidden * model.vocab, parameters, 0.01 * parameters) << preset;
+  }
+}
+
+TEST(LoadExperiment, ALlamaHasTheUsualWidthAndAsManyKeysAsQueries) {
+  const ModelSpec model = load(gpt("{family: llama, layers: 2, hidden: 512, heads: 8}")).jobs.at(0).model;
+  EXPECT_EQ(model.intermediate, 1536) << "8/3 of hidden, in multiples of 256";
+  EXPECT_EQ(model.key_value_heads, 8);
+  EXPECT_EQ(model.rope_theta, 10000);
+  EXPECT_EQ(model.max_positions, 4096);
+  const ModelSpec narrow = load(gpt("{preset: llama3-8b, hidden: 512, heads: 8}")).jobs.at(0).model;
+  EXPECT_EQ(narrow.preset, "");
+  EXPECT_EQ(narrow.intermediate, 1536) << "what a preset is wide is of its own hidden";
+  EXPECT_EQ(narrow.key_value_heads, 8);
+}
+
 TEST(LoadExperiment, AChangedPresetLosesItsName) {
   const JobSpec job = load(bert("{preset: bert-large, layers: 2}")).jobs.at(0);
   EXPECT_EQ(job.model.preset, "");

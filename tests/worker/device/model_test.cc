@@ -124,7 +124,8 @@ TEST_P(DeviceModel, GradientsAreThoseOfTheLoss) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceModel, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+INSTANTIATE_TEST_SUITE_P(All, DeviceModel,
+                         testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 }  // namespace

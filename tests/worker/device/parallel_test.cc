@@ -108,12 +108,15 @@ TEST_P(DeviceParallel, RecordedGivesTheSameBits) {
     EXPECT_EQ(found[i].values, expected[i].values) << found[i].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceParallel,
-                         testing::Values(Way{"tensor", {.tensor = 2}}, Way{"sequence", {.tensor = 2}, true},
-                                         Way{"pipeline", {.pipeline = 2}}, Way{"data", {.data = 2}},
-                                         Way{"distributed", {.data = 2}, false, true},
-                                         Way{"gpt_sequence", {.tensor = 2}, true, false, ModelFamily::gpt}),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, DeviceParallel,
+    testing::Values(Way{"tensor", {.tensor = 2}}, Way{"sequence", {.tensor = 2}, true},
+                    Way{"pipeline", {.pipeline = 2}}, Way{"data", {.data = 2}},
+                    Way{"distributed", {.data = 2}, false, true},
+                    Way{"gpt_sequence", {.tensor = 2}, true, false, ModelFamily::gpt},
+                    Way{"llama_sequence", {.tensor = 2}, true, false, ModelFamily::llama},
+                    Way{"llama_pipeline", {.pipeline = 2}, false, false, ModelFamily::llama}),
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace podium::test

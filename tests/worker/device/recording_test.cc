@@ -145,7 +145,8 @@ TEST_F(OnDevice, ARecordingFailsWhereItAllocates) {
   device_.stream->synchronise();  // and all goes on
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceRecordings, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+INSTANTIATE_TEST_SUITE_P(All, DeviceRecordings,
+                         testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 }  // namespace

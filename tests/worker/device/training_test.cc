@@ -71,7 +71,8 @@ TEST_P(DeviceTraining, AnUpdateRoundsWeightsIntoTheir16BitCopies) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceTraining,
-                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt,
+                                                          ModelFamily::llama),
                                           testing::Values(OptimizerKind::adamw, OptimizerKind::lamb)),
                          [](const auto& instance) {
                            return std::string(to_string(std::get<0>(instance.param))) + "_" +

@@ -19,7 +19,7 @@ try:
 except ImportError:
     sys.exit(77)
 
-LAYERS, HIDDEN, HEADS, INNER, VOCAB, POSITIONS = 2, 32, 4, 96, 50, 24
+LAYERS, HIDDEN, HEADS, KEY_HEADS, INNER, VOCAB, POSITIONS = 2, 32, 4, 2, 96, 50, 24
 CODES = {torch.float32: "F32", torch.bfloat16: "BF16", torch.float16: "F16", torch.uint8: "U8"}
 
 
@@ -87,6 +87,26 @@ def gpt():
     return model | norm("transformer.ln_f")
 
 
+def llama():
+    table, keys = (VOCAB, HIDDEN), HIDDEN // HEADS * KEY_HEADS
+    shapes = {"model.embed_tokens": table, "model.norm": (HIDDEN,), "lm_head": table}
+    for i in range(LAYERS):
+        layer = f"model.layers.{i}."
+        for part, out in {"q": HIDDEN, "k": keys, "v": keys, "o": HIDDEN}.items():
+            shapes[f"{layer}self_attn.{part}_proj"] = (out, HIDDEN)
+        shapes |= {layer + "input_layernorm": (HIDDEN,), layer + "post_attention_layernorm": (HIDDEN,)}
+        shapes |= {layer + "mlp.gate_proj": (INNER, HIDDEN), layer + "mlp.up_proj": (INNER, HIDDEN)}
+        shapes[layer + "mlp.down_proj"] = (HIDDEN, INNER)
+    return {name + ".weight": tensor(name + ".weight", *shape) for name, shape in shapes.items()}
+
+
+FAMILIES = {"bert": bert, "gpt": gpt, "llama": llama}
+ARCHITECTURES = {"bert": "BertForPreTraining", "gpt": "GPT2LMHeadModel", "llama": "LlamaForCausalLM"}
+# The head's copy of the embeddings, and what it is of; Llama's head is not tied.
+TIED = {
+    "bert": ("cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"),
+    "gpt": ("lm_head.weight", "transformer.wte.weight"),
+}
 CONFIGS = {
     "bert": {
         "model_type": "bert",
@@ -116,6 +136,24 @@ CONFIGS = {
         "resid_pdrop": 0.1,
         "embd_pdrop": 0.1,
         "attn_pdrop": 0.1,
+        "initializer_range": 0.02,
+    },
+    "llama": {
+        "model_type": "llama",
+        "vocab_size": VOCAB,
+        "hidden_size": HIDDEN,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": KEY_HEADS,
+        "intermediate_size": INNER,
+        "hidden_act": "silu",
+        "max_position_embeddings": POSITIONS,
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 500.0,
+        "attention_dropout": 0.1,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "tie_word_embeddings": False,
         "initializer_range": 0.02,
     },
 }
@@ -157,7 +195,7 @@ def read_file(path):
 
 def renamed(name, options):
     if "bare" in options:
-        for prefix in ("bert.", "transformer."):
+        for prefix in ("bert.", "transformer.", "model."):
             name = name.removeprefix(prefix)
     if "gamma" in options and "LayerNorm" in name:
         name = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
@@ -165,12 +203,12 @@ def renamed(name, options):
 
 
 def write(folder, family, options):
-    model = {"bert": bert, "gpt": gpt}[family]()
+    model = FAMILIES[family]()
     if "headless" in options:
         model = {name: value for name, value in model.items() if not name.startswith(("cls.", "bert.pooler"))}
-    if "tied" in options:
-        source = {"bert": "bert.embeddings.word_embeddings.weight", "gpt": "transformer.wte.weight"}[family]
-        model[{"bert": "cls.predictions.decoder.weight", "gpt": "lm_head.weight"}[family]] = model[source]
+    if "tied" in options and family in TIED:
+        copy, source = TIED[family]
+        model[copy] = model[source]
         if family == "bert":
             model["cls.predictions.decoder.bias"] = model["cls.predictions.bias"]
     dtype = torch.bfloat16 if "bf16" in options else torch.float16 if "f16" in options else torch.float32
@@ -179,6 +217,9 @@ def write(folder, family, options):
         for i in range(LAYERS):
             model[f"transformer.h.{i}.attn.bias"] = torch.ones(1, 1, POSITIONS, POSITIONS, dtype=torch.uint8)
             model[f"transformer.h.{i}.attn.masked_bias"] = torch.tensor(-1e4)
+    if "buffers" in options and family == "llama":
+        for i in range(LAYERS):
+            model[f"model.layers.{i}.self_attn.rotary_emb.inv_freq"] = torch.ones(HIDDEN // HEADS // 2)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "config.json"), "w") as out:
         json.dump(CONFIGS[family], out)
@@ -197,7 +238,7 @@ def check(folder, family):
     config = json.load(open(os.path.join(folder, "config.json")))
     for key, value in CONFIGS[family].items():
         assert config[key] == value, f"{key}: {config[key]} instead of {value}"
-    assert config["architectures"] == [{"bert": "BertForPreTraining", "gpt": "GPT2LMHeadModel"}[family]]
+    assert config["architectures"] == [ARCHITECTURES[family]]
     index = os.path.join(folder, "model.safetensors.index.json")
     if os.path.exists(index):
         listing = json.load(open(index))
@@ -210,7 +251,7 @@ def check(folder, family):
         assert set(found) == set(listing["weight_map"])
     else:
         found = read_file(os.path.join(folder, "model.safetensors"))
-    expected = {"bert": bert, "gpt": gpt}[family]()
+    expected = FAMILIES[family]()
     assert set(found) == set(expected), set(found) ^ set(expected)
     for name, value in expected.items():
         assert found[name].shape == value.shape and torch.equal(found[name], value), name

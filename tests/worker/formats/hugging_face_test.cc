@@ -3,6 +3,8 @@
 #include "worker/formats/hugging_face.h"
 
 #include <gmock/gmock.h>
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -16,6 +18,7 @@
 #include "tests/temp_folder.h"
 #include "worker/comm/parallel.h"
 #include "worker/comm/single_communicator.h"
+#include "worker/formats/hugging_face_config.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
 #include "worker/input/bad_data.h"
@@ -39,6 +42,10 @@ ModelSpec small(ModelFamily family) {
   spec.intermediate = 96;
   spec.vocab = 50;
   spec.max_positions = 24;
+  if (family == ModelFamily::llama) {
+    spec.key_value_heads = 2;
+    spec.rope_theta = 500;
+  }
   return spec;
 }
 
@@ -101,7 +108,7 @@ class HuggingFace : public testing::TestWithParam<ModelFamily> {
   static void SetUpTestSuite() {
     written_ = std::make_unique<TempFolder>();
     std::string folders = " " + (written_->path() / "bert+headless+bare").string();
-    for (const char* family : {"bert", "gpt"})
+    for (const char* family : {"bert", "gpt", "llama"})
       for (const char* form : kForms) folders += " " + (written_->path() / family).string() + form;
     has_reference_ = run_reference("write" + folders);
   }
@@ -229,10 +236,12 @@ TEST_P(HuggingFace, TheConfigGivesTheShape) {
   EXPECT_EQ(found.layers, expected.layers);
   EXPECT_EQ(found.hidden, expected.hidden);
   EXPECT_EQ(found.heads, expected.heads);
+  EXPECT_EQ(found.key_heads(), expected.key_heads());
+  EXPECT_EQ(found.rope_theta, expected.rope_theta);
   EXPECT_EQ(found.intermediate, expected.intermediate);
   EXPECT_EQ(found.vocab, expected.vocab);
   EXPECT_EQ(found.max_positions, expected.max_positions);
-  EXPECT_EQ(found.dropout, 0.1);
+  EXPECT_EQ(found.dropout, GetParam() == ModelFamily::llama ? 0 : 0.1);
   EXPECT_EQ(found.attention_dropout, 0.1);
   EXPECT_EQ(found.initializer_range, 0.02);
 }
@@ -261,6 +270,8 @@ TEST_P(HuggingFace, ADifferentModelIsRefusedByItsConfig) {
               HasSubstr("config.json: the number of layers is 2"));
   EXPECT_THAT(error_with([](ModelSpec& s) { s.hidden = 64; }), HasSubstr("the hidden size"));
   EXPECT_THAT(error_with([](ModelSpec& s) { s.heads = 2; }), HasSubstr("the number of heads"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.key_value_heads = 1; }), HasSubstr("key and value heads"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.rope_theta = 10; }), HasSubstr("the rotary angles is"));
   EXPECT_THAT(error_with([](ModelSpec& s) { s.intermediate = 64; }), HasSubstr("the intermediate size"));
   EXPECT_THAT(error_with([](ModelSpec& s) { s.max_positions = 12; }), HasSubstr("the number of positions"));
   EXPECT_THAT(error_with([](ModelSpec& s) { s.vocab = 48; }), HasSubstr("the vocabulary"));
@@ -282,11 +293,17 @@ TEST_P(HuggingFace, ATensorThatIsMissingStrangeOrMisshapenIsNamed) {
   EXPECT_THAT(error_of_loading(spec()), HasSubstr("model.safetensors: the tensor \"encoder.layer.2.output"));
 
   tensors = good;
-  std::swap(tensors[1].shape[0], tensors[1].shape[1]);
+  FullTensor& misshapen = *std::ranges::find_if(tensors, [](const FullTensor& tensor) {
+    return tensor.shape.size() == 2 && tensor.shape[0] < tensor.shape[1];
+  });
+  const std::string right = fmt::format("[{}]", fmt::join(misshapen.shape, ", "));
+  std::swap(misshapen.shape[0], misshapen.shape[1]);
+  const std::string wrong = fmt::format("[{}]", fmt::join(misshapen.shape, ", "));
   write_tensors(tensors);
   EXPECT_THAT(error_of_loading(spec()),
-              HasSubstr("\"" + name + "\" is of shape [32, 24]; the model's is [24, 32]"));
+              HasSubstr("\"" + misshapen.name + "\" is of shape " + wrong + "; the model's is " + right));
 
+  if (family_of(GetParam()).hugging_face.tied.empty()) return;
   tensors = good;
   tensors.push_back(
       {std::string(family_of(GetParam()).hugging_face.tied), tensors[0].shape, tensors[0].values});
@@ -341,20 +358,22 @@ TEST_P(HuggingFace, AFolderWithoutAModelSaysSo) {
 }
 
 TEST_P(HuggingFace, AnotherActivationOrKindOfModelIsRefused) {
-  const bool gpt = GetParam() == ModelFamily::gpt;
+  const HuggingFaceForm& form = family_of(GetParam()).hugging_face;
   const auto error_with = [&](const char* key, const nlohmann::json& value) {
     fs::remove_all(path_);
     write();
     change_config(key, value);
     return error_of_loading(spec());
   };
-  EXPECT_THAT(error_with(gpt ? "activation_function" : "hidden_act", "relu"), HasSubstr("relu"));
-  EXPECT_THAT(error_with(gpt ? "layer_norm_epsilon" : "layer_norm_eps", 1e-6), HasSubstr("layer_norm_eps"));
-  EXPECT_THAT(error_with("tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));
+  EXPECT_THAT(error_with(GetParam() == ModelFamily::gpt ? "activation_function" : "hidden_act", "relu"),
+              HasSubstr("relu"));
+  const std::string epsilon(form.norm_epsilon);
+  EXPECT_THAT(error_with(epsilon.c_str(), 1e-6), HasSubstr(epsilon + " is 1e-06"));
+  EXPECT_THAT(error_with("tie_word_embeddings", form.tied.empty()), HasSubstr("tie_word_embeddings"));
   EXPECT_THAT(error_with("model_type", "t5"), HasSubstr("model_type is \"t5\""));
   EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("vocab_size must be"));
   EXPECT_THAT(error_with("vocab_size", -3), HasSubstr("vocab_size must be"));
-  EXPECT_THAT(error_with(gpt ? "n_layer" : "num_hidden_layers", 1'000'000'000), HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(error_with(std::string(form.layers).c_str(), 1'000'000'000), HasSubstr("from 1 to 1000"));
   EXPECT_THAT(error_with("vocab_size", 1e300), HasSubstr("vocab_size must be"));
 }
 
@@ -389,10 +408,11 @@ TEST_P(HuggingFace, HeadsThatAreNotThereAreTold) {
             expected_value("bert.encoder.layer.1.output.dense.bias", 3));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, HuggingFace, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+INSTANTIATE_TEST_SUITE_P(Families, HuggingFace,
+                         testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
-// Counts as published: BERT-Large for pre-training, and GPT-2 small.
+// Counts as published: BERT-Large for pre-training, GPT-2 small, Llama 2 7B and Llama 3 8B.
 TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   const auto parameters = [](ModelSpec spec) {
     std::int64_t count = 0;
@@ -412,6 +432,36 @@ TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;
   gpt.max_positions = 1024;
   EXPECT_EQ(parameters(gpt), 124'439'808);
+  ModelSpec llama2;
+  llama2.family = ModelFamily::llama;
+  llama2.layers = 32, llama2.hidden = 4096, llama2.heads = 32, llama2.intermediate = 11008,
+  llama2.vocab = 32000;
+  EXPECT_EQ(parameters(llama2), 6'738'415'616);
+  ModelSpec llama3 = llama2;
+  llama3.key_value_heads = 8, llama3.intermediate = 14336, llama3.vocab = 128256;
+  EXPECT_EQ(parameters(llama3), 8'030'261'248);
+}
+
+// What makes a folder of transformers another model than ours of the same shape.
+TEST(HuggingFaceConfig, RotaryAnglesAndHeadsThatDifferAreRefused) {
+  const TempFolder folder;
+  const ModelSpec spec = small(ModelFamily::llama);
+  const auto error_with = [&](const char* key, const nlohmann::json& value) -> std::string {
+    auto config = nlohmann::json::parse(hugging_face_config(spec));
+    config[key] = value;
+    write_file_atomic(folder.path() / "config.json", config.dump());
+    try {
+      read_hugging_face_config(folder.path());
+    } catch (const BadData& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_with("head_dim", 8), "");
+  EXPECT_THAT(error_with("head_dim", 16), HasSubstr("head_dim is 16; podium-worker computes 8 only"));
+  EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "llama3"}}), HasSubstr("rope_scaling"));
+  EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
+  EXPECT_THAT(error_with("num_key_value_heads", 0), HasSubstr("num_key_value_heads must be"));
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ class Float8Model : public testing::TestWithParam<std::tuple<ModelFamily, Precis
   }
 };
 
-// E4M3 rounds by up to 2^-4, E5M2 by up to 2^-3, and errors of many terms cancel for the most part.
+// E4M3 rounds by up to 2^-4, E5M2 by up to 2^-3, and errors of many terms cancel for the most part. Llama's
+// gate multiplies two products that are rounded so.
 TEST_P(Float8Model, StaysCloseToSixteenBits) {
   const Outcome half = outcome(options(false)), eight = outcome(options(true));
   EXPECT_NE(eight.losses[kLanguageTerm].loss, half.losses[kLanguageTerm].loss);
   EXPECT_NEAR(eight.losses[kLanguageTerm].loss, half.losses[kLanguageTerm].loss,
               1e-2 * half.losses[kLanguageTerm].loss);
-  EXPECT_LT(worst_error(eight.gradients, half.gradients), 0.25);
+  EXPECT_LT(worst_error(eight.gradients, half.gradients), spec().family == ModelFamily::llama ? 0.3 : 0.25);
 }
 
 TEST_P(Float8Model, GivesTheSameBitsInEveryRunAndRecomputed) {
@@ -36,7 +37,8 @@ TEST_P(Float8Model, GivesTheSameBitsInEveryRunAndRecomputed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Float8Model,
-                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt,
+                                                          ModelFamily::llama),
                                           testing::Values(Precision::bf16, Precision::fp16)),
                          [](const auto& instance) {
                            return std::string(to_string(std::get<0>(instance.param))) + "_" +

@@ -196,7 +196,8 @@ TEST_P(Families, AnnouncesFinalGradientsFromTheEndToTheBeginning) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Families, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+INSTANTIATE_TEST_SUITE_P(Both, Families,
+                         testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 class Models : public testing::TestWithParam<std::tuple<ModelFamily, Precision>> {
@@ -264,7 +265,8 @@ TEST_P(Models, FollowingTheGradientLowersTheLoss) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Models,
-                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt,
+                                                          ModelFamily::llama),
                                           testing::Values(Precision::fp32, Precision::bf16, Precision::fp16)),
                          [](const auto& instance) {
                            return std::string(to_string(std::get<0>(instance.param))) + "_" +
@@ -337,6 +339,16 @@ TEST(ModelShape, RefusesWhatDoesNotComeOutEven) {
       refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("layers 2 must be a multiple of 3"),
       std::string::npos);
   EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.recompute_layers = 3; }).find("must lie between 0 and 2"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ModelSpec& s, ModelOptions&) {
+              s = small_spec(ModelFamily::llama);
+              s.key_value_heads = 3;
+            }).find("heads 4 must be a multiple of 3: groups share"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ModelSpec& s, ModelOptions&) {
+              s = small_spec(ModelFamily::llama);
+              s.heads = 16;
+            }).find("hidden 64 must be a multiple of 128: positions turn"),
             std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// A BERT and a GPT small enough for tests, batches for them, and what a step of them comes to.
+// A model of each family small enough for tests, batches for them, and what a step of them comes to.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +26,7 @@ inline ModelSpec small_spec(ModelFamily family, double dropout = 0.0) {
   spec.layers = 2;
   spec.hidden = 64;
   spec.heads = 4;
+  if (family == ModelFamily::llama) spec.key_value_heads = 2;
   spec.intermediate = 128;
   spec.vocab = 200;
   spec.max_positions = kLength;

@@ -111,33 +111,42 @@ TEST_P(TensorParallel, AlsoInBf16ToItsRounding) {
   expect_as_alone({.precision = Precision::bf16, .sequence_parallel = sequence_}, 3e-2);
 }
 
-// Each rank's share of a matrix has a scale of its own.
+// Each rank's share of a matrix has a scale of its own. Llama's gate multiplies two products that are rounded
+// so.
 TEST_P(TensorParallel, AlsoInFloat8ToItsRounding) {
-  expect_as_alone({.precision = Precision::bf16, .fp8 = true, .sequence_parallel = sequence_}, 0.2);
+  expect_as_alone({.precision = Precision::bf16, .fp8 = true, .sequence_parallel = sequence_},
+                  spec_.family == ModelFamily::llama ? 0.3 : 0.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TensorParallel,
-                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt,
+                                                          ModelFamily::llama),
                                           testing::Bool()),
                          [](const auto& instance) {
                            return std::string(to_string(std::get<0>(instance.param))) +
                                   (std::get<1>(instance.param) ? "_sequence" : "");
                          });
 
-TEST(TensorParallelShape, HeadsThatDoNotComeOutEvenAreRefused) {
-  run_threads(kRanks, [](Communicator& world) {
-    ModelSpec spec = small_spec(ModelFamily::gpt);
-    spec.heads = 1;
+void expect_refused(const ModelSpec& spec, const std::string& why) {
+  run_threads(kRanks, [&](Communicator& world) {
     Context context;
     const ParallelGroups groups = make_groups(world, {.tensor = kRanks});
     try {
       make_model(context, spec, {}, groups);
       ADD_FAILURE() << "accepted";
     } catch (const std::invalid_argument& error) {
-      EXPECT_STREQ(error.what(),
-                   "model: heads 1 must be a multiple of 2: parallel.tensor 2 shares it equally");
+      EXPECT_EQ(error.what(), why);
     }
   });
+}
+
+TEST(TensorParallelShape, HeadsThatDoNotComeOutEvenAreRefused) {
+  ModelSpec spec = small_spec(ModelFamily::gpt);
+  spec.heads = 1;
+  expect_refused(spec, "model: heads 1 must be a multiple of 2: parallel.tensor 2 shares it equally");
+  spec = small_spec(ModelFamily::llama);
+  spec.key_value_heads = 1;
+  expect_refused(spec, "model: key_value_heads 1 must be a multiple of 2: parallel.tensor 2 shares it equally");
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ from reference import IGNORED
 # Weights are twice as wide as a fresh model's, and norms and biases not at 1 and 0, so that a mistake in any shows.
 DEVIATION = 0.04
 
-SHAPES = {"layers": 4, "hidden": 64, "heads": 4, "intermediate": 256, "vocab": 328, "positions": 64}
+SHAPES = {"layers": 4, "hidden": 64, "heads": 4, "key_value_heads": 2, "intermediate": 256, "vocab": 328,
+          "positions": 64}
 
 
 def bert_config(shape):
@@ -80,13 +81,41 @@ def gpt_shapes(shape):
     return shapes
 
 
+def llama_config(shape):
+    return {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": shape["vocab"],
+            "hidden_size": shape["hidden"], "num_hidden_layers": shape["layers"],
+            "num_attention_heads": shape["heads"], "num_key_value_heads": shape["key_value_heads"],
+            "intermediate_size": shape["intermediate"], "hidden_act": "silu", "attention_dropout": 0.0,
+            "max_position_embeddings": shape["positions"], "initializer_range": 0.02, "rms_norm_eps": 1e-5,
+            "rope_theta": 500.0, "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": False,
+            "bos_token_id": 0, "eos_token_id": 0}
+
+
+def llama_shapes(shape):
+    hidden, wide = shape["hidden"], shape["intermediate"]
+    keys = hidden // shape["heads"] * shape["key_value_heads"]
+    table = (shape["vocab"], hidden)
+    shapes = {"model.embed_tokens.weight": table, "lm_head.weight": table, "model.norm.weight": (hidden,)}
+    for i in range(shape["layers"]):
+        layer = f"model.layers.{i}."
+        for part, out in {"q": hidden, "k": keys, "v": keys, "o": hidden}.items():
+            shapes[f"{layer}self_attn.{part}_proj.weight"] = (out, hidden)
+        shapes |= {layer + "input_layernorm.weight": (hidden,), layer + "post_attention_layernorm.weight": (hidden,),
+                   layer + "mlp.gate_proj.weight": (wide, hidden), layer + "mlp.up_proj.weight": (wide, hidden),
+                   layer + "mlp.down_proj.weight": (hidden, wide)}
+    return shapes
+
+
+FAMILIES = {"bert": (bert_config, bert_shapes), "gpt": (gpt_config, gpt_shapes), "llama": (llama_config, llama_shapes)}
+
+
 def is_norm_weight(name):
-    return name.endswith(".weight") and ("LayerNorm" in name or ".ln_" in name)
+    return name.endswith(".weight") and any(part in name for part in ("LayerNorm", ".ln_", "layernorm", "model.norm"))
 
 
 def write_model(folder, family, seed, shape=None, deviation=DEVIATION):
     shape = {**SHAPES, **(shape or {})}
-    config, shapes = (bert_config, bert_shapes) if family == "bert" else (gpt_config, gpt_shapes)
+    config, shapes = FAMILIES[family]
     generator = torch.Generator().manual_seed(seed)
     tensors = {}
     for name, extents in shapes(shape).items():

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Loss and every gradient of `podium-worker gradients` against PyTorch in float64, for both families.
+"""Loss and every gradient of `podium-worker gradients` against PyTorch in float64, for every family.
 
 parity_test.py PODIUM_WORKER [unittest arguments]. Exits with 77 (skipped) without PyTorch (Debian's python3-torch).
 An error is the norm of a tensor's difference over the norm of the tensor. A key's bias has no gradient in exact
@@ -18,13 +18,18 @@ except ImportError:
     sys.exit(77)
 
 import safetensors_file
-from make_case import write_batch, write_model
+from make_case import FAMILIES, write_batch, write_model
 from reference import IGNORED, loss_and_gradients
 from worker import Worker
 
 TOLERANCES = {"fp32": 1e-5, "bf16": 2e-2, "fp16": 5e-3}
-FAMILIES = ("bert", "gpt")
+# Queries and keys that positions turn are rounded once more.
+ROTARY_TOLERANCES = {**TOLERANCES, "bf16": 2.5e-2}
 VANISHING = 1e-9  # of the whole gradient's norm
+
+
+def tolerance_of(family, precision):
+    return (ROTARY_TOLERANCES if family == "llama" else TOLERANCES)[precision]
 
 
 def relative_errors(ours, expected):
@@ -58,8 +63,9 @@ class Parity(unittest.TestCase):
         loss_error = abs(loss - expected_loss) / expected_loss
         print(f"{self.id().split('.')[-1]} {init.name} {precision} {' '.join(options)}: loss {loss_error:.1e}, "
               f"worst gradient {errors[worst]:.1e} {worst}", flush=True)
-        self.assertLess(loss_error, TOLERANCES[precision])
-        too_far = {name: error for name, error in errors.items() if error >= TOLERANCES[precision]}
+        tolerance = tolerance_of(init.name, precision)
+        self.assertLess(loss_error, tolerance)
+        too_far = {name: error for name, error in errors.items() if error >= tolerance}
         self.assertEqual(too_far, {})
 
     def case(self, family, shape=None, **batch_options):
@@ -90,7 +96,8 @@ class Parity(unittest.TestCase):
                 self.check(*self.case(family, padded=True), "bf16", "--tensor", "2", "--pipeline", "2")
 
     def test_odd_shapes(self):
-        shape = {"layers": 3, "hidden": 96, "heads": 6, "intermediate": 160, "vocab": 331, "positions": 48}
+        shape = {"layers": 3, "hidden": 96, "heads": 6, "key_value_heads": 2, "intermediate": 160, "vocab": 331,
+                 "positions": 48}
         for family, layout in itertools.product(FAMILIES, [(), ("--tensor", "2", "--pipeline", "3")]):
             with self.subTest(family=family, layout=layout):
                 self.check(*self.case(family, shape, sequences=3, length=29, padded=True), "fp32", *layout)

@@ -1,7 +1,8 @@
-"""BERT (Devlin et al., 2018) and GPT-2 (Radford et al., 2019), written plainly in PyTorch from the papers.
+"""BERT (Devlin et al., 2018), GPT-2 (Radford et al., 2019) and Llama (Touvron et al., 2023), written plainly in PyTorch
+from the papers.
 
 A model is a dictionary of tensors under Hugging Face's names and its config.json; the losses follow Hugging Face's
-conventions (labels of -100 are left out, GPT's are shifted by one inside). No dropout. This is the independent side of
+conventions (labels of -100 are left out, those of the next token are shifted by one inside). No dropout. This is the independent side of
 the parity tests, so it must stay simple enough to be checked by eye, and share nothing with the worker.
 """
 import json
@@ -91,7 +92,54 @@ def gpt_loss(config, weights, batch):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED)
 
 
-LOSSES = {"bert": bert_loss, "gpt2": gpt_loss}
+def turned(x, heads, theta):
+    """RoPE (Su et al., 2021) on [batch, length, heads * size]: column i of a head pairs with i + size / 2."""
+    batch, length, width = x.shape
+    size = width // heads
+    frequencies = theta ** (-torch.arange(0, size, 2, dtype=x.dtype) / size)
+    angles = torch.arange(length, dtype=x.dtype)[:, None] * frequencies
+    cosine, sine = angles.cos()[:, None, :], angles.sin()[:, None, :]
+    low, high = x.view(batch, length, heads, size).chunk(2, -1)
+    return torch.cat([low * cosine - high * sine, high * cosine + low * sine], -1).view(batch, length, width)
+
+
+def llama_logits(config, weights, batch):
+    heads, shared = config["num_attention_heads"], config["num_key_value_heads"]
+
+    def dense(x, name):  # weights are [out, in]
+        return F.linear(x, weights[name + ".weight"])
+
+    def norm(x, name):
+        return x / (x.pow(2).mean(-1, keepdim=True) + config["rms_norm_eps"]).sqrt() * weights[name + ".weight"]
+
+    def repeated(x):  # a head of keys or values serves heads / shared heads that follow one another
+        return x.unflatten(-1, (shared, -1)).repeat_interleave(heads // shared, 2).flatten(2)
+
+    ids = batch["input_ids"]
+    length = ids.shape[1]
+    x = weights["model.embed_tokens.weight"][ids]
+    past = torch.ones(length, length, dtype=torch.bool).tril()
+    allowed = past & batch["attention_mask"].bool()[:, None, None, :]
+    for i in range(config["num_hidden_layers"]):
+        layer = f"model.layers.{i}."
+        normal = norm(x, layer + "input_layernorm")
+        query = turned(dense(normal, layer + "self_attn.q_proj"), heads, config["rope_theta"])
+        key = repeated(turned(dense(normal, layer + "self_attn.k_proj"), shared, config["rope_theta"]))
+        value = repeated(dense(normal, layer + "self_attn.v_proj"))
+        x = x + dense(attention(query, key, value, heads, allowed), layer + "self_attn.o_proj")
+        normal = norm(x, layer + "post_attention_layernorm")
+        gate = F.silu(dense(normal, layer + "mlp.gate_proj"))
+        x = x + dense(gate * dense(normal, layer + "mlp.up_proj"), layer + "mlp.down_proj")
+    return dense(norm(x, "model.norm"), "lm_head")
+
+
+def llama_loss(config, weights, batch):
+    """Mean loss of predicting each next token."""
+    logits = llama_logits(config, weights, batch)
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED)
+
+
+LOSSES = {"bert": bert_loss, "gpt2": gpt_loss, "llama": llama_loss}
 
 
 def loss_and_gradients(folder, batch, dtype):

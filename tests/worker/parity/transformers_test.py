@@ -11,13 +11,14 @@ import unittest
 
 try:
     import torch
-    from transformers import BertConfig, BertForPreTraining, GPT2Config, GPT2LMHeadModel
+    from transformers import (BertConfig, BertForPreTraining, GPT2Config, GPT2LMHeadModel, LlamaConfig,
+                              LlamaForCausalLM)
 except ImportError as reason:
     print(f"skipped: {sys.executable}: {reason}")
     sys.exit(77)
 
-from make_case import SHAPES, bert_config, gpt_config, write_batch
-from parity_test import TOLERANCES, relative_errors
+from make_case import SHAPES, bert_config, gpt_config, llama_config, write_batch
+from parity_test import TOLERANCES, relative_errors, tolerance_of
 from worker import Worker
 
 
@@ -36,6 +37,10 @@ def make_gpt():
     return GPT2LMHeadModel(configured(GPT2Config, gpt_config(SHAPES)))
 
 
+def make_llama():
+    return LlamaForCausalLM(configured(LlamaConfig, llama_config(SHAPES)))
+
+
 class Transformers(unittest.TestCase):
     worker: Worker
 
@@ -51,8 +56,9 @@ class Transformers(unittest.TestCase):
             expected_loss = model(**batch).loss
             expected_loss.backward()
             parameters = dict(model.named_parameters(remove_duplicate=False))
-            for precision, tolerance in TOLERANCES.items():
+            for precision in TOLERANCES:
                 with self.subTest(precision):
+                    tolerance = tolerance_of(family, precision)
                     loss, gradients = self.worker.gradients(folder, folder / "batch.safetensors",
                                                             folder / "gradients.safetensors", "--precision", precision)
                     self.assertLess(abs(loss / expected_loss.item() - 1), tolerance)
@@ -68,6 +74,9 @@ class Transformers(unittest.TestCase):
 
     def test_gpt(self):
         self.check("gpt", make_gpt())
+
+    def test_llama(self):
+        self.check("llama", make_llama())
 
 
 if __name__ == "__main__":

@@ -29,7 +29,8 @@ std::string refusal(const JobSpec& spec) {
 TEST(Tasks, ASpecMeansTheTaskOfItsName) {
   for (const auto& [family, task] : {std::pair(ModelFamily::bert, TrainingTask::pretrain),
                                      {ModelFamily::bert, TrainingTask::classify},
-                                     {ModelFamily::gpt, TrainingTask::lm}}) {
+                                     {ModelFamily::gpt, TrainingTask::lm},
+                                     {ModelFamily::llama, TrainingTask::lm}}) {
     const TaskKind& kind = find_task(spec_of(family, task));
     EXPECT_EQ(kind.family, family);
     EXPECT_EQ(kind.task, task);
@@ -40,7 +41,7 @@ TEST(Tasks, WhatIsNotTrainedIsRefusedWithWhatIs) {
   for (const auto& [family, task] :
        {std::pair(ModelFamily::bert, TrainingTask::squad), {ModelFamily::gpt, TrainingTask::classify}})
     EXPECT_THAT(refusal(spec_of(family, task)),
-                HasSubstr("trains bert for pretrain, bert for classify, gpt for lm, not "));
+                HasSubstr("trains bert for pretrain, bert for classify, gpt for lm, llama for lm, not "));
 }
 
 TEST(Tasks, ATaskSaysWhichVocabularyItMisses) {

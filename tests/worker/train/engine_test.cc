@@ -113,6 +113,7 @@ class Chain final : public Model {
     Parameter parameter;
     parameter.name = name;
     parameter.shape = Shape{1};
+    parameter.tied = name == "word";
     parameter.tied_copy = tied_copy;
     parameter.partial_over_tensor = partial;
     return parameters_.add(parameter);

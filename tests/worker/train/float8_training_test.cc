@@ -54,7 +54,8 @@ TEST_P(Float8Training, LearnsAsInSixteenBits) {
     EXPECT_NEAR(eight[i], half[i], 0.05 * half[i]) << "step " << i + 1;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Float8Training, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+INSTANTIATE_TEST_SUITE_P(All, Float8Training,
+                         testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
 }  // namespace

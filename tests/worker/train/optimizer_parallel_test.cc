@@ -84,7 +84,8 @@ class Part {
         else
           parameter.shape = d.axis == 0 ? Shape{extent, d.shape[1]} : Shape{d.shape[0], extent};
       }
-      parameter.tied_copy = d.stage == kBoth && stage > 0;
+      parameter.tied = d.stage == kBoth;
+      parameter.tied_copy = parameter.tied && stage > 0;
       store_.add(parameter);
     }
     store_.allocate(16 * groups.layout.data);

@@ -29,7 +29,7 @@ constexpr int kClasses = 3;
 class KindHead final : public Head {
  public:
   KindHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
-      : hidden_(spec.hidden), classifier_(store, tensor, {"classifier"}, kClasses, spec.hidden) {}
+      : hidden_(spec.hidden), classifier_(store, tensor, {{"classifier", kClasses}}, spec.hidden) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
     const auto [rows, labels] = pass.inputs.targets(0);

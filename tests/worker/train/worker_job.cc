@@ -57,6 +57,14 @@ JobSpec tiny_gpt_job(std::int64_t steps) {
   return spec;
 }
 
+JobSpec tiny_llama_job(std::int64_t steps) {
+  JobSpec spec = tiny_gpt_job(steps);
+  spec.model.family = ModelFamily::llama;
+  spec.model.heads = 4;
+  spec.model.key_value_heads = 2;
+  return spec;
+}
+
 JobLayout layout_of_name(const std::string& name) {
   JobLayout layout{name, 1, {}};
   std::istringstream words(name);

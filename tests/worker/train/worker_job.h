@@ -16,6 +16,7 @@ namespace podium {
 // A job of `steps` steps; every 5th writes a checkpoint.
 JobSpec tiny_job(std::int64_t steps);
 JobSpec tiny_gpt_job(std::int64_t steps);
+JobSpec tiny_llama_job(std::int64_t steps);  // with two heads of queries to each of keys and values
 
 // The layout a job is trained in, and with how many processes.
 struct JobLayout {

@@ -1,4 +1,4 @@
-// Every way to spread a job over processes trains the same model: losses and gradient norms of both families
+// Every way to spread a job over processes trains the same model: losses and gradient norms of every family
 // equal those of one process to fp32 rounding, with dropout on, and a run may go on in another layout than it
 // began in.
 #include <gmock/gmock.h>
@@ -30,13 +30,15 @@ void expect_near(const Series& found, const Series& expected, const std::string&
 
 // Four layers, so that there is something to cut.
 JobSpec job_of(ModelFamily family, std::int64_t steps) {
-  JobSpec spec = family == ModelFamily::bert ? tiny_job(steps) : tiny_gpt_job(steps);
+  JobSpec spec = family == ModelFamily::bert  ? tiny_job(steps)
+                 : family == ModelFamily::gpt ? tiny_gpt_job(steps)
+                                              : tiny_llama_job(steps);
   spec.model.layers = 4;
   return spec;
 }
 
 std::vector<std::string> metrics_of(ModelFamily family) {
-  if (family == ModelFamily::gpt)
+  if (family != ModelFamily::bert)
     return {"train/loss", "train/grad_norm", "eval/loss", "eval/unigram_loss", "eval/accuracy"};
   return {"train/loss",    "train/mlm_loss",    "train/nsp_loss",    "train/grad_norm",
           "eval/mlm_loss", "eval/mlm_accuracy", "eval/unigram_loss", "eval/nsp_accuracy"};
@@ -69,12 +71,12 @@ std::string name_of(const testing::TestParamInfo<std::tuple<ModelFamily, std::st
   return std::string(to_string(std::get<0>(info.param))) + "_" + std::get<1>(info.param);
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, SameTraining,
-                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
-                                          testing::Values("data2", "data4_distributed", "tensor2",
-                                                          "tensor2_sequence", "pipeline2",
-                                                          "pipeline2_interleaved2", "tensor2_pipeline2")),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, SameTraining,
+    testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
+                     testing::Values("data2", "data4_distributed", "tensor2", "tensor2_sequence", "pipeline2",
+                                     "pipeline2_interleaved2", "tensor2_pipeline2")),
+    name_of);
 INSTANTIATE_TEST_SUITE_P(EightProcesses, SameTraining,
                          testing::Values(std::tuple(
                              ModelFamily::bert, std::string("tensor2_sequence_pipeline2_data2_distributed"))),
@@ -111,13 +113,18 @@ void expect_the_same_through(const JobSpec& spec, const std::vector<std::string>
   expect_near(changing.metric("train/loss"), unbroken.metric("train/loss"), "train/loss");
 }
 
-TEST(Worker, ARunGoesOnInAnotherLayout) {
-  JobSpec spec = job_of(ModelFamily::bert, 400);
+void expect_to_go_on_in_other_layouts(ModelFamily family) {
+  JobSpec spec = job_of(family, 400);
   spec.training.optimizer.lr = 1e-4;
   spec.checkpoint.every = 0;
   spec.evaluate.every = 0;
   expect_the_same_through(spec, {"tensor2_pipeline2", "data2_distributed", "pipeline2_interleaved2"});
 }
+
+TEST(Worker, ARunGoesOnInAnotherLayout) { expect_to_go_on_in_other_layouts(ModelFamily::bert); }
+
+// The head's own weight moves between stages.
+TEST(Worker, ALlamaGoesOnInAnotherLayout) { expect_to_go_on_in_other_layouts(ModelFamily::llama); }
 
 }  // namespace
 }  // namespace podium

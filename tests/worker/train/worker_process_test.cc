@@ -45,7 +45,8 @@ void expect_to_resume(const JobSpec& job, const JobLayout& layout) {
   ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
   EXPECT_EQ(broken.tensors(kSteps), unbroken.tensors(kSteps));
   EXPECT_EQ(broken.metric("train/loss"), unbroken.metric("train/loss"));
-  EXPECT_EQ(broken.metric("eval/mlm_loss"), unbroken.metric("eval/mlm_loss"));
+  for (const char* held_out : {"eval/mlm_loss", "eval/loss"})
+    EXPECT_EQ(broken.metric(held_out), unbroken.metric(held_out));
 }
 
 TEST_P(OnLayout, AKilledRunResumesToTheBit) { expect_to_resume(job(), layout_); }
@@ -57,6 +58,14 @@ TEST(InFewerBits, AKilledRunResumesToTheBit) {
   spec.training.fp8 = true;
   spec.training.stochastic_rounding = true;
   expect_to_resume(spec, layout_of_name("tensor2"));
+}
+
+// The head's own weight is on another stage than the word embeddings.
+TEST(AllOfLlama, AKilledRunResumesToTheBit) {
+  JobSpec spec = tiny_llama_job(kSteps);
+  spec.model.layers = 2;
+  spec.training.precision = Precision::bf16;
+  expect_to_resume(spec, layout_of_name("tensor2_pipeline2"));
 }
 
 TEST_P(OnLayout, SigtermSavesAndTheNextAttemptGoesOnFromThere) {

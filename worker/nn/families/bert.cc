@@ -8,7 +8,7 @@
 #include "common/model/family.h"
 #include "common/model/flops.h"
 #include "worker/nn/families/family.h"
-#include "worker/nn/layer_norm.h"
+#include "worker/nn/norm.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/nn/sequence_head.h"
 #include "worker/nn/token_decoder.h"
@@ -22,8 +22,8 @@ class MaskedLanguageHead {
   MaskedLanguageHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                      ParameterId word)
       : hidden_(spec.hidden),
-        transform_(store, tensor, {kBertTransform}, hidden_, hidden_),
-        norm_(store, kBertTransformNorm, hidden_, kBertFamily.norm_epsilon, false),
+        transform_(store, tensor, {{kBertTransform, hidden_}}, hidden_),
+        norm_(store, kBertTransformNorm, spec, false),
         decoder_(store, word, kBertDecoderBias) {}
 
   // encoded and gradient.dx [all rows, hidden].
@@ -40,15 +40,15 @@ class MaskedLanguageHead {
     const auto activation = [&] { return pass.workspace.allocate(pass.compute, Shape{rows, hidden_}); };
     const TensorView picked = activation(), gelu_saved = activation(), gelu_y = activation();
     const TensorView normal = activation(), d = gradient.wanted() ? activation() : TensorView{};
-    const TensorView statistics = pass.workspace.allocate(DType::f32, Shape{rows, 2});
+    const TensorView statistics = norm_.allocate_statistics(pass.workspace, rows);
     ops::gather_rows(pass.context, encoded, block.rows, picked);
     transform_.forward(pass.context, picked, gelu_saved);
     ops::gelu_forward(pass.context, gelu_saved, gelu_y);
-    ops::layer_norm_forward(pass.context, gelu_y, norm_.parameters(), normal, statistics);
+    norm_.forward(pass.context, gelu_y, normal, statistics);
     decoder_.run(pass, normal, block.labels, {gradient.scale, d}, pass.sums + kLanguageTerm);
     if (!gradient.wanted()) return;
 
-    ops::layer_norm_backward(pass.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
+    norm_.backward(pass.context, d, gelu_y, statistics, d);
     ops::gelu_backward(pass.context, {gelu_saved}, d);
     transform_.backward_weight(pass.context, picked, d);
     const TensorView dpicked = normal;  // which is not needed any more
@@ -58,7 +58,7 @@ class MaskedLanguageHead {
 
   std::int64_t hidden_;
   Linear transform_;
-  LayerNorm norm_;
+  Norm norm_;
   TokenDecoder decoder_;
 };
 
@@ -133,7 +133,9 @@ constinit const Family kBertFamily{
             .last_norm = "output.LayerNorm",
             .pooler = kBertPooler,
         },
+    .norm = NormKind::layer,
     .norm_epsilon = 1e-12,
+    .biases = true,
     .causal = false,
     .gelu = ops::GeluKind::erf,
     .scaled_residuals = false,

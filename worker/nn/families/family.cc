@@ -9,7 +9,7 @@
 namespace podium {
 namespace {
 
-constexpr const Family* kFamilies[] = {&kBertFamily, &kGptFamily};
+constexpr const Family* kFamilies[] = {&kBertFamily, &kGptFamily, &kLlamaFamily};
 
 }  // namespace
 

@@ -21,16 +21,24 @@ namespace podium {
 
 // Hugging Face's names, but for parts that its checkpoints do not keep apart
 // (HuggingFaceForm::query_key_value);
-// "" where a family has no such part. Dense layers and norms have a ".weight" and a ".bias" each.
+// "" where a family has no such part. Dense layers and norms have a ".weight", and a ".bias" but for RMSNorms
+// and the dense layers of families without biases.
 struct FamilyNames {
   std::string_view word, position, type;  // tables of embeddings
   std::string_view embedding_norm;
   std::string_view layers;  // what stands before a layer's number
   // Behind it. With norms in front of each branch there is a first one, else a last one
   // (transformer_layer.h).
-  std::string_view first_norm, query, key, value, attention_output, middle_norm, expand, contract, last_norm;
+  std::string_view first_norm, query, key, value, attention_output, middle_norm;
+  std::string_view gate;  // of a gated feed-forward layer (FamilyTraits::gated)
+  std::string_view expand, contract, last_norm;
   std::string_view pooler;  // the dense layer that heads of whole sequences begin with (sequence_head.h)
+  // Of language_head.h.
+  std::string_view head_norm;
+  std::string_view decoder;  // "": the word embeddings decode
 };
+
+enum class NormKind { layer, rms };
 
 // A tensor of the heads that a family is pre-trained with.
 struct HeadTensor {
@@ -43,8 +51,10 @@ struct HeadTensor {
 struct HuggingFaceForm {
   std::string_view model_type, architecture;
 
-  // The keys of config.json. `embedding_dropout`: "" where it is the key `dropout`, too.
-  std::string_view layers, hidden, heads, intermediate, vocab, max_positions;
+  // The keys of config.json. `embedding_dropout`: "" where it is the key `dropout`, too. "" also where a
+  // family has no such key; a `dropout` without a key is 0.
+  std::string_view layers, hidden, heads, head_size, key_value_heads, intermediate, vocab, max_positions;
+  std::string_view rope_theta;
   std::string_view dropout, attention_dropout, embedding_dropout, norm_epsilon;
   bool intermediate_may_lack = false;  // it is then 4 x hidden
   std::string_view required;           // JSON; a file that has one of these keys must have this value
@@ -67,7 +77,9 @@ struct HuggingFaceForm {
 struct Family {
   ModelFamily family;
   FamilyNames names;
+  NormKind norm;
   double norm_epsilon;
+  bool biases;  // of the dense layers within the layers
   bool causal;
   ops::GeluKind gelu;
   // The weights whose products are added to the residual stream, 2 a layer, begin so much smaller that their
@@ -94,5 +106,6 @@ const Family* find_hugging_face_family(std::string_view model_type);  // nullptr
 // Of the families' files.
 extern const Family kBertFamily;
 extern const Family kGptFamily;
+extern const Family kLlamaFamily;
 
 }  // namespace podium

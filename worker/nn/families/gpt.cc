@@ -1,66 +1,9 @@
-// GPT-2 (Radford et al., 2019): its layers' shape, its names, and its head, which predicts the next token:
-// decode(LayerNorm(x[scored])) with the word embeddings as decoder.
-#include "common/model/flops.h"
-#include "worker/nn/families/family.h"
-#include "worker/nn/layer_norm.h"
-#include "worker/nn/pretraining_head.h"
-#include "worker/nn/token_decoder.h"
-#include "worker/ops/rows.h"
+// GPT-2 (Radford et al., 2019): its layers' shape and its names. Its head predicts the next token with the
+// word embeddings as decoder.
+#include "worker/nn/language_head.h"
 
 namespace podium {
 namespace {
-
-constexpr char kFinalNorm[] = "transformer.ln_f";
-
-class GptHead final : public Head {
- public:
-  GptHead(ParameterStore& store, const ModelSpec& spec, ParameterId word)
-      : hidden_(spec.hidden),
-        norm_(store, kFinalNorm, hidden_, kGptFamily.norm_epsilon, false),
-        decoder_(store, word, "") {}
-
-  ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
-    for (const ScoredRows& block : pass.inputs.blocks(kLanguageTerm))
-      run_block(pass, x, block, {pass.inputs.loss_scale(kLanguageTerm), dx});
-    return {};
-  }
-
- private:
-  void run_block(const PassContext& pass, ConstTensorView x, const ScoredRows& block,
-                 const HeadGradient& gradient) {
-    const ArenaScope scope(pass.workspace);
-    const auto rows = static_cast<std::int64_t>(block.labels.size());
-    const auto activation = [&] { return pass.workspace.allocate(pass.compute, Shape{rows, hidden_}); };
-    const TensorView picked = activation(), normal = activation();
-    const TensorView d = gradient.wanted() ? activation() : TensorView{};
-    const TensorView statistics = pass.workspace.allocate(DType::f32, Shape{rows, 2});
-    ops::gather_rows(pass.context, x, block.rows, picked);
-    ops::layer_norm_forward(pass.context, picked, norm_.parameters(), normal, statistics);
-    decoder_.run(pass, normal, block.labels, {gradient.scale, d}, pass.sums + kLanguageTerm);
-    if (!gradient.wanted()) return;
-    ops::layer_norm_backward(pass.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
-    ops::scatter_add_rows(pass.context, d, block.rows, gradient.dx);
-  }
-
-  std::int64_t hidden_;
-  LayerNorm norm_;
-  TokenDecoder decoder_;
-};
-
-HeadPlan gpt_head() {
-  return {{{"language", true}},
-          [](ParameterStore& store, const TensorGroup&, const ModelSpec& spec, ParameterId word) {
-            return std::make_unique<GptHead>(store, spec, word);
-          },
-          [](const ModelSpec& spec, const MicroBatch& batch) {
-            return language_head_flops(spec, static_cast<double>(batch.targets[kLanguageTerm].labels.size()));
-          }};
-}
-
-std::vector<HeadTensor> gpt_head_tensors(const ModelSpec& spec) {
-  const std::string norm = kFinalNorm;
-  return {{norm + ".weight", {spec.hidden}}, {norm + ".bias", {spec.hidden}}};
-}
 
 constexpr std::string_view kGptBare[] = {"wte.", "wpe.", "h.", "ln_f."};
 constexpr std::string_view kGptOtherBeginnings[] = {"score.", "multiple_choice_head."};
@@ -87,13 +30,16 @@ constinit const Family kGptFamily{
             .contract = "mlp.c_proj",
             .last_norm = "",
             .pooler = "",
+            .head_norm = "transformer.ln_f",
         },
+    .norm = NormKind::layer,
     .norm_epsilon = 1e-5,
+    .biases = true,
     .causal = true,
     .gelu = ops::GeluKind::tanh,
     .scaled_residuals = true,
-    .pretraining_head = gpt_head,
-    .head_tensors = gpt_head_tensors,
+    .pretraining_head = language_head,
+    .head_tensors = language_head_tensors,
     .hugging_face =
         {
             .model_type = "gpt2",
