@@ -1,5 +1,6 @@
 """tests/gpu/run with made-up suites: a process for each, in order; results kept as they come; what fails looked at again."""
 import os
+import pathlib
 import signal
 import time
 import unittest
@@ -127,6 +128,18 @@ class Run(unittest.TestCase):
                                       PODIUM_NVIDIA_SMI_SECONDS="1")
         self.assertEqual(code, 1)
         self.assertIn("nvidia-smi does not answer", said)
+
+    def test_who_ends_a_run_that_waits_for_the_driver_ends_nvidia_smi(self):
+        for script in ("tests/gpu/run", "bench/gpu/run"):
+            for how in (signal.SIGTERM, signal.SIGKILL):
+                hanging = self.machine.folder / f"hanging-{pathlib.Path(script).parts[0]}-{how}"
+                process = self.machine.start(script, when=f"nvidia-smi*) echo $$ >{hanging}; exec sleep 1000 ;;",
+                                             PODIUM_NVIDIA_SMI_SECONDS="1000")
+                while not (hanging.exists() and hanging.read_text().strip()):
+                    time.sleep(0.01)
+                process.send_signal(how)
+                process.communicate()  # until nobody holds the pipe
+                self.assertEqual(process.returncode, -how)
 
     def test_time_that_is_up_ends_a_suite_and_leaves_out_the_rest(self):
         code, said, summary = self.run_suites(when="*Attention*) exec sleep 1000 ;;", PODIUM_GPU_TESTS_SECONDS="3")
