@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "common/base/logging.h"
 #include "common/net/token.h"
@@ -20,6 +22,14 @@ constexpr std::size_t kShortestToken = 16;
 bool readable_by_others(const fs::path& file) {
   return (fs::status(file).permissions() & (fs::perms::group_read | fs::perms::others_read)) !=
          fs::perms::none;
+}
+
+// As write_file_atomic names what it has not finished.
+bool is_unfinished(const fs::path& file) {
+  constexpr std::string_view kMark = ".tmp.";
+  const std::string name = file.filename();
+  const std::size_t mark = name.rfind(kMark);
+  return mark != std::string::npos && name.find_first_not_of("0123456789", mark + kMark.size()) == name.npos;
 }
 
 bool has_content(const fs::path& path) { return fs::exists(path) && !fs::is_empty(path); }
@@ -70,6 +80,19 @@ Result<Fd> claim_home(const fs::path& home) {
   return Error{ErrorCode::conflict,
                "another coordinator is running with " + home.string() + "; stop it or choose another --home",
                ""};
+}
+
+void sweep_home(const fs::path& home) {
+  std::vector<fs::path> left;
+  for (const fs::path& folder : {home, home / "code"}) {
+    std::error_code missing;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, missing))
+      if (is_unfinished(entry.path())) left.push_back(entry.path());
+  }
+  for (const fs::path& file : left) {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  }
 }
 
 Result<std::string> read_or_make_token(const fs::path& file) {

@@ -71,6 +71,7 @@ std::unique_ptr<Coordinator> make_coordinator(const Config& config, const Tokens
 int serve(const Config& config) {
   const Result<Fd> home = claim_home(config.home);
   if (!home) return complain(home.errors());
+  sweep_home(config.home);
   const Result<bool> history = check_history(config.home, config.begin_anew);
   if (!history) return complain(history.errors());
   const Result<std::string> user = read_or_make_token(config.user_token_file);

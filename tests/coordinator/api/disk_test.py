@@ -118,6 +118,18 @@ class DiskTest(unittest.TestCase):
         self.assertEqual(reply.status, 503, reply.body)
         self.assertIn("is gone or has been replaced", reply.json()["detail"])
 
+    def test_what_a_killed_coordinator_left_half_written_is_removed(self):
+        daemon = self.start()
+        daemon.kill()
+        (daemon.home / "code").mkdir(exist_ok=True)
+        left = [daemon.home / "coordinator.address.tmp.4711", daemon.home / "cluster.id.tmp.1", daemon.home / "code" / "ab12.tmp.7"]
+        kept = [daemon.home / "notes.tmp.txt", daemon.home / "tmp.1", daemon.home / "code" / "ab12"]
+        for file in left + kept:
+            file.touch()
+        daemon.start()
+        self.assertEqual([file for file in left if file.exists()], [])
+        self.assertEqual([file for file in kept if not file.exists()], [])
+
     def test_an_address_file_that_cannot_be_written_does_not_keep_it_from_starting(self):
         daemon = self.start()
         port = daemon.port
