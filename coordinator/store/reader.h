@@ -217,7 +217,8 @@ class Reader {
   // The runs of the benchmark with this identity, the latest first.
   std::vector<BoardRunView> board_runs(const std::string& identity);
 
-  // Oldest first; entries after `after`.
+  // In the order in which the coordinator learnt of them; entries after `after`. What a worker tells may be
+  // older than entries before it.
   std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);
 
   // All that were ever saved, including those that the job has deleted since; oldest first.

@@ -47,6 +47,21 @@ TEST_F(Commands, EventsTurnPages) {
             "/api/v1/jobs/12/events?limit=1000&page_token=t1");
 }
 
+// A checkpoint that was saved before the job ended stood below its end.
+TEST_F(Commands, EventsStandInTheOrderOfTheirTimes) {
+  const auto event = [](int id, int time, const char* type) {
+    return json{{"id", id}, {"time_ms", time}, {"type", type}, {"text", ""}};
+  };
+  fake_.on("GET /api/v1/jobs/12/events",
+           json{{"events",
+                 {event(1, 1000, "job_queued"), event(2, 9000, "job_succeeded"),
+                  event(3, 8000, "checkpoint_saved"), event(4, 9000, "target_reached")}}});
+  const json events = json::parse(program_.run({"events", "12", "--json"}).out)["events"];
+  std::vector<int> order;
+  for (const json& one : events) order.push_back(one["id"]);
+  EXPECT_THAT(order, ::testing::ElementsAre(1, 3, 2, 4));
+}
+
 TEST_F(Commands, ATerminalGetsColourAndFittingLinesUnlessToldNot) {
   json job = test::job_json(12, "running");
   job["name"] = std::string(150, 'n');

@@ -467,7 +467,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to a job, oldest first */
+        /**
+         * What happened to a job, in the order in which the coordinator learnt of it
+         * @description What a worker tells, such as that a checkpoint is saved, may be learnt after what happened later.
+         */
         get: operations["list_job_events"];
         put?: never;
         post?: never;
