@@ -21,9 +21,9 @@ void Supervisor::adopt() {
   const std::vector<TaskId> found = find_tasks(config_.home, strange);
   if (const int killed = kill_strangers(config_.home, {found.begin(), found.end()}); killed > 0)
     spdlog::warn(
-        "{} process(es) of tasks that {} holds no record of were killed: it was deleted or replaced "
-        "while they ran",
-        killed, config_.home.string());
+        "killed processes of tasks that {} holds no record of, {} in all: it was deleted or replaced while "
+        "they ran",
+        config_.home.string(), killed);
   for (const TaskId id : found) try_to_adopt(id);
   for (const auto& path : strange)
     spdlog::warn("{} is not the folder of a task that was started: left alone", path.string());

@@ -83,8 +83,8 @@ TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgro
   const int killed = kill_processes_of(
       [id](TaskId task) { return task == id; },
       [own = without_links(folder.path())](const std::filesystem::path& other) { return other == own; });
-  spdlog::warn("task {}: podium-shim left no exit.json; {} process(es) it watched were killed", to_string(id),
-               killed);
+  spdlog::warn("task {}: podium-shim left no exit.json; killed of the processes that it watched: {}",
+               to_string(id), killed);
   if (!std::filesystem::exists(folder.path()))
     return {0, SIGKILL, folder.path().string() + ", which would tell it, was deleted",
             ExitCause::shim_killed};

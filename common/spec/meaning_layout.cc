@@ -1,6 +1,7 @@
 // The rules about devices, nodes and time.
 #include <spdlog/fmt/fmt.h>
 
+#include <regex>
 #include <vector>
 
 #include "common/base/units.h"
@@ -122,13 +123,14 @@ void check_parallel(const Facts& facts, Problems& problems) {
 void check_walltime(const Facts& facts, Problems& problems) {
   const auto walltime = facts.text("/resources/walltime");
   if (!walltime) return;
+  static const std::regex in_order("([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?");
   const auto duration = parse_duration(*walltime);
-  if (!duration)
+  if (!duration && !std::regex_match(*walltime, in_order))
     problems.add("/resources/walltime",
                  fmt::format("resources.walltime ({}) must have each unit at most once, from large to "
-                             "small, as in 1d12h30m, and be at most {}",
-                             *walltime, format_duration(kLongestWalltime)));
-  else if (*duration > kLongestWalltime)
+                             "small, as in 1d12h30m",
+                             *walltime));
+  else if (!duration || *duration > kLongestWalltime)
     problems.add("/resources/walltime", fmt::format("resources.walltime must be at most {}, not {}",
                                                     format_duration(kLongestWalltime), *walltime));
   else if (*duration < std::chrono::seconds(1))

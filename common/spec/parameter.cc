@@ -47,6 +47,7 @@ bool is_parameter(const std::string& path) {
 }
 
 std::string why_no_parameter(const std::string& path, const json& document) {
+  if (path == "parameters") return "; write the path of one, as in parameters.lr";
   if (path.starts_with("code.")) return ", which all jobs of a study share";
   if (is_key(path) && resolved(*schema_of(json::json_pointer(pointer_of(path)))).at("type") == "array")
     return ", which is a list";

@@ -1,5 +1,7 @@
 #include "coordinator/api/body.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -128,7 +130,9 @@ void refuse_unknown(const json& object, std::initializer_list<std::string_view> 
     if (is_full(errors)) return;
     if (std::ranges::find(names, key) != names.end()) continue;
     const auto meant = closest(key.substr(0, 100), names);
-    refuse(errors, meant ? "is not known; did you mean \"" + *meant + "\"?" : "is not known",
+    refuse(errors,
+           meant ? "is not known; did you mean \"" + *meant + "\"?"
+                 : fmt::format("is not known; known here: {}", fmt::join(names, ", ")),
            at + "/" + pointer_step(key));
   }
 }

@@ -123,8 +123,8 @@ Result<Operations> read_operations(const std::string& text) {
   if (!body) return body.errors();
   Operations operations;
   Errors errors;
-  need(*body, "operation", "what is to be done?", errors);
-  need(*body, "jobs", "to which jobs?", errors);
+  need(*body, "operation", fmt::format("one of {}", fmt::join(kOperations, ", ")), errors);
+  need(*body, "jobs", "a list of the numbers of jobs", errors);
   refuse_unknown(*body, {"operation", "jobs"}, errors);
   if (body->contains("operation")) read_name(body->at("operation"), operations.name, errors);
   if (body->contains("jobs")) read_job_numbers(body->at("jobs"), operations.jobs, errors);
@@ -174,7 +174,7 @@ Result<Duration> read_walltime(const std::string& text) {
   const Result<json> body = parse_object(text);
   if (!body) return body.errors();
   Errors errors;
-  need(*body, "walltime", "how long may the job run?", errors);
+  need(*body, "walltime", "a duration such as \"96h\"", errors);
   refuse_unknown(*body, {"walltime"}, errors);
   std::optional<Duration> walltime;
   if (body->contains("walltime")) {
@@ -191,7 +191,7 @@ Result<int> read_priority(const std::string& text) {
   const Result<json> body = parse_object(text);
   if (!body) return body.errors();
   Errors errors;
-  need(*body, "priority", "which, from 0 to 100?", errors);
+  need(*body, "priority", "a whole number from 0 to 100", errors);
   refuse_unknown(*body, {"priority"}, errors);
   std::int64_t priority = 0;
   if (body->contains("priority")) {

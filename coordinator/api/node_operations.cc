@@ -54,7 +54,7 @@ Result<Command> read_drain(const NodeId& node, const json& body) {
 Result<Command> read_reserve(const NodeId& node, const json& body) {
   ReserveNode reserve{node, "", "", {}, {}};
   Errors errors;
-  need(body, "account", "whose jobs may start?", errors);
+  need(body, "account", "the account whose jobs may start", errors);
   refuse_unknown(body, {"account", "from_ms", "until_ms", "reason"}, errors);
   for (const auto& [key, value] : body.items()) {
     if (key == "account")
@@ -76,7 +76,7 @@ Result<Command> read_empty(const NodeId& node, const json& body) {
 
 Result<Command> read_labels(const NodeId& node, const json& body) {
   Errors errors;
-  need(body, "labels", "which, as in {\"rack\": \"r7\", \"gone\": null}?", errors);
+  need(body, "labels", "an object such as {\"rack\": \"r7\", \"gone\": null}", errors);
   refuse_unknown(body, {"labels"}, errors);
   if (!errors.empty()) return errors;
   const json& labels = body.at("labels");

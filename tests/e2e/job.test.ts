@@ -90,7 +90,7 @@ describe("curves", () => {
 
   it("says why a queued job waits, until when and what would start it sooner, until it starts", async () => {
     const { jobs } = stage.coordinator.cluster;
-    const reason = "needs 4 nodes that are up with 8 free gpu devices each; 3 have them";
+    const reason = "needs 4 nodes that are up with 8 free gpu devices each; 3 nodes have as many";
     const job = { ...jobs.get(stage.quickstart)!, id: 501, state: "queued" as const, reason };
     jobs.set(job.id, job);
     const page = await openJob("", job.id);

@@ -218,10 +218,15 @@ Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time 
   if (auto error = not_alive(state, command.job)) return std::move(*error);
   const Job& job = state.jobs.at(command.job);
   const Duration longest = std::min(kLongestWalltime, state.scheduling.max_walltime);
-  if (command.walltime <= job.request.walltime || command.walltime > longest)
+  if (command.walltime > longest)
     return Error{ErrorCode::invalid,
-                 "the walltime of " + job_text(command.job) + " is " + format_duration(job.request.walltime) +
-                     "; it can be made longer, up to " + format_duration(longest),
+                 format_duration(command.walltime) + " is too long: a walltime is at most " +
+                     format_duration(longest) + " on this coordinator",
+                 "/walltime"};
+  if (command.walltime <= job.request.walltime)
+    return Error{ErrorCode::invalid,
+                 job_text(command.job) + " has a walltime of " + format_duration(job.request.walltime) +
+                     " already, and it can only be made longer",
                  "/walltime"};
   if (job.attempt && job.attempt->stop == StopCause::walltime)
     return Error{

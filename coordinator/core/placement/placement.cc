@@ -273,7 +273,8 @@ Blocker shortage_of_nodes(const FreeDevices& free, const JobRequest& request) {
     blocker.sentence += "the most under one is " + std::to_string(blocker.has);
   } else {
     blocker.has = free.nodes_with(request.per_node);
-    blocker.sentence += number(blocker.has) + (blocker.has > 1 ? " have" : " has") + " them";
+    blocker.sentence += (blocker.has == 0 ? "no node" : count(blocker.has, "node")) +
+                        (blocker.has > 1 ? " have" : " has") + " as many";
   }
   return blocker;
 }

@@ -377,7 +377,7 @@ TEST(LoadExperiment, AWalltimeHasAMostThatTimesCanBear) {
   EXPECT_EQ(errors("3650d"), "");
   EXPECT_THAT(errors("3650d1s"), HasSubstr("resources.walltime must be at most 3650d, not 3650d1s"));
   for (const char* absurd : {"106751991167d", "99999999999999999999h", "9223372036854775807ms"})
-    EXPECT_THAT(errors(absurd), HasSubstr("and be at most 3650d")) << absurd;
+    EXPECT_THAT(errors(absurd), HasSubstr("must be at most 3650d, not")) << absurd;
 }
 
 TEST(LoadExperiment, ProblemsWithOverridesArePlacedBesideTheFile) {
@@ -496,6 +496,12 @@ TEST(LoadExperiment, PlacesInALongLineCountCharacters) {
   EXPECT_THAT(
       errors_of(bert("{preset: bert-tiny}", "x: [" + names + ", \"" + std::string(5000, 'x') + "\"]\n")),
       HasSubstr("t.yaml:7:1508: this text has 5000 bytes"));
+}
+
+TEST(LoadExperiment, ASweptMappingOfParametersIsToldHowToWriteIt) {
+  EXPECT_THAT(errors_of("version: 1\nname: t\ncommand: [a]\nparameters: {lr: 1}\n"
+                        "sweep: {parameters: {lr: [1, 2]}}\nresources: {devices: 1}\n"),
+              HasSubstr("sweep cannot vary \"parameters\"; write the path of one, as in parameters.lr"));
 }
 
 TEST(LoadExperiment, MisspeltKeysFindTheirName) {

@@ -55,11 +55,11 @@ TEST(Body, TakesWholeNumbersThatFit) {
 TEST(Body, NamesKeysThatAreMissingOrUnknown) {
   const nlohmann::json body{{"operatoin", 1}};
   Errors errors;
-  need(body, "operation", "what is to be done?", errors);
+  need(body, "operation", "one of cancel, hold", errors);
   refuse_unknown(body, {"operation"}, errors);
   EXPECT_EQ(
       describe(errors),
-      "/operation: is missing: what is to be done?\n/operatoin: is not known; did you mean \"operation\"?");
+      "/operation: is missing: one of cancel, hold\n/operatoin: is not known; did you mean \"operation\"?");
 }
 
 // A megabyte of small objects took minutes, for the parser looked at all that a list had at each of its ends.
@@ -95,7 +95,7 @@ TEST(Body, TellsSoManyMistakesAndNotMore) {
   refuse_unknown(unknown, {"operation"}, errors, "/specs/0");
   EXPECT_EQ(errors.size(), kMostMistakes + 1);
   EXPECT_EQ(describe({errors.front(), errors.back()}),
-            "/specs/0/k0: is not known\nthere are more mistakes than these");
+            "/specs/0/k0: is not known; known here: operation\nthere are more mistakes than these");
 }
 
 }  // namespace

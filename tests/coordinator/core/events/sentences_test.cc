@@ -262,6 +262,7 @@ TEST_F(Sentences, OfWhatIsRefused) {
   note_refusal("cancel", CancelJob{JobId{99}});
   note_refusal("priority", PrioritiseJob{runs, 101});
   note_refusal("extend", ExtendJob{runs, minutes(1)});
+  note_refusal("extend", ExtendJob{runs, hours(3)});
   turn(CancelJob{runs});
   note_refusal("requeue", RequeueJob{runs});
   note_refusal("drain", DrainNode{{"nobody"}, "", {}, {}});

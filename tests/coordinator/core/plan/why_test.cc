@@ -32,7 +32,7 @@ TEST_F(Why, CountsNodesForAJobThatWantsSoManyDevicesOnEach) {
   const JobId gang = submit_for(4, hours(1), 2);
   const std::vector<Blocker> found = blockers(gang);
   ASSERT_EQ(codes(gang), (std::vector{BlockerCode::devices, BlockerCode::running}));
-  EXPECT_EQ(found[0].sentence, "needs 2 nodes that are up with 2 free cpu devices each; 1 has them");
+  EXPECT_EQ(found[0].sentence, "needs 2 nodes that are up with 2 free cpu devices each; 1 node has as many");
   EXPECT_EQ(std::tuple(found[0].needs, found[0].has, found[0].per_node), std::tuple(2, 1, 2));
   EXPECT_EQ(found[1].job, one);
   EXPECT_EQ(found[1].nodes, (std::vector<NodeId>{{"a"}}));
