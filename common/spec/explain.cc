@@ -43,7 +43,7 @@ std::vector<std::string> types_of(const json& schema) {
   return type.is_string() ? std::vector{type.get<std::string>()} : type.get<std::vector<std::string>>();
 }
 
-// ", as in 72h" from the schema's examples.
+// Makes ", as in 72h" of the schema's examples.
 std::string example_of(const json& schema) {
   const auto examples = schema.find("examples");
   return examples == schema.end() ? "" : ", as in " + examples->front().dump();
@@ -61,7 +61,7 @@ std::string number_remedy(const std::string& text) {
   return grouped ? "; write the digits alone, without commas or underscores" : "; write it without a unit";
 }
 
-// As a shell would take it apart; nothing, and the quote, where one is not closed.
+// Splits text into words as a shell does. Nothing where a quote is not closed, and that quote.
 std::optional<json> words_of(const std::string& text, char& unclosed) {
   json words = json::array();
   std::optional<std::string> word;
@@ -117,7 +117,7 @@ std::string type_remedy(const json& value, const json& schema) {
 // One value against the keywords of its own schema.
 class Explainer {
  public:
-  // `elsewhere`: keys of the format that are not of this value.
+  // `elsewhere`: keys of the format that this value does not have.
   Explainer(const json& schema, const json& value, std::string pointer, std::string name,
             const std::vector<Suggestion>& elsewhere, Problems& problems)
       : schema_(schema),

@@ -10,7 +10,8 @@
 namespace podium {
 namespace {
 
-// What podium-worker reports and can be a goal; docs/protocols.md, "Metric names", has them all.
+// The metrics that podium-worker reports and that can be a goal; docs/protocols.md, "Metric names", lists
+// them all.
 constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, {}},
                                  {"train/mlm_loss", Goal::min, {"pretrain"}},
                                  {"train/nsp_loss", Goal::min, {"pretrain"}},

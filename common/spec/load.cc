@@ -15,10 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-// The jobs of a study tend to fail alike: nobody reads more than this.
+// How many problems are told: the jobs of a study tend to fail alike, and nobody reads more.
 constexpr std::size_t kEnoughProblems = 20;
 
-// Nulls what was refused, so that the rules of meaning.h leave it alone.
+// Sets refused values to null, so that the rules of meaning.h pass over them.
 json without_refused(json document, const Problems& problems) {
   for (const std::string& pointer : problems.pointers()) {
     const json::json_pointer at(pointer);

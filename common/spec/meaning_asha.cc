@@ -27,7 +27,7 @@ std::optional<std::string> metric_of(const Facts& facts) {
   return facts.has("/sweep/asha/metric") ? facts.text("/sweep/asha/metric") : facts.text("/target/metric");
 }
 
-// In which direction its metric is better, where that is known without the sweep's word.
+// In which direction its metric is better, where that is known although the sweep does not say it.
 std::optional<Goal> known_goal(const Facts& facts, const std::string& metric) {
   if (!facts.has("/command"))
     if (const GoalMetric* own = find_goal(metric)) return own->goal;
@@ -60,7 +60,7 @@ void check_metric(const Facts& facts, Problems& problems) {
                              *known == Goal::min ? "better" : "worse", to_string(*known)));
 }
 
-// A rung where nothing was told yet decides nothing.
+// A rung decides nothing where no trial has told a metric yet.
 void check_first_rung(const Facts& facts, Problems& problems) {
   const auto metric = metric_of(facts);
   const auto first = facts.integer("/sweep/asha/min_steps");

@@ -14,7 +14,7 @@ int small(std::optional<std::int64_t> value, int otherwise) {
   return static_cast<int>(value.value_or(otherwise));
 }
 
-// Nothing where a value that decides is missing or was refused.
+// Nothing where a value that the rule needs is missing or was refused.
 std::optional<SizeRules> rules_of(const Facts& facts) {
   const auto min = facts.integer("/resources/devices/min");
   const auto max = facts.integer("/resources/devices/max");

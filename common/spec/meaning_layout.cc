@@ -25,7 +25,7 @@ void check_divides(const Facts& facts, const char* divisor, const char* number, 
                fmt::format("{} ({}) must divide {} ({})", dotted(divisor), *by, dotted(number), *whole));
 }
 
-// What training.fp8 multiplies has extents that tensor cores take in vectors of 16.
+// training.fp8 multiplies extents that tensor cores take in vectors of 16.
 void check_fp8_columns(const Facts& facts, Problems& problems) {
   const auto layout = layout_rules(facts, {"tensor"});
   if (!layout || facts.flag("/training/fp8") != true) return;

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kLongestName = 63;
 
-// What is there and a mapping; else an empty one.
+// The mapping at the key; an empty one where there is none.
 const json& mapping(const Facts& facts, const char* key) {
   static const json none = json::object();
   const json& all = facts.all();
@@ -32,7 +32,7 @@ void check_is_for_commands(const Facts& facts, Problems& problems) {
           fmt::format("{} is for a program of your own and this spec has no command; remove it", key));
 }
 
-// Whether the name of that thing at `at` is written as it must be.
+// Whether the name at `at` is spelled as names of that thing must be.
 bool check_name(std::string_view thing, const std::string& name, const std::string& at, Problems& problems) {
   if (is_plain_name(name) && name.size() <= kLongestName) return true;
   problems.add_key(at, fmt::format("the {} {} must have 1 to {} letters, digits and _, and no digit first",
@@ -95,14 +95,14 @@ void check_all_placeholders(const Facts& facts, Problems& problems) {
   if (facts.has("/workdir")) check_placeholders("/workdir", facts.all()["workdir"], known, problems);
 }
 
-// Those that every node fills in with an absolute path.
+// The placeholders that every node replaces by an absolute path.
 bool begins_absolute(std::string_view path) {
   constexpr std::array<std::string_view, 5> kBeginnings{"/", "{data}", "{checkpoints}", "{resume}",
                                                         "{task_folder}"};
   return std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return path.starts_with(begin); });
 }
 
-// With its parameters filled in; the other placeholders are known on the nodes alone.
+// Fills in the parameters. Only the nodes know the other placeholders.
 void check_workdir(const Facts& facts, Problems& problems) {
   const auto written = facts.text("/workdir");
   if (!written || written->empty()) return;

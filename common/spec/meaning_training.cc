@@ -89,7 +89,7 @@ void check_evaluation(const Facts& facts, Problems& problems) {
                          "evaluate.every is given and evaluate.data is not; name the held-out text");
 }
 
-// What computes in fewer bits than 16, or rounds to 16, needs a precision of 16 bits.
+// Settings that compute in fewer bits than 16, or round to 16, need a precision of 16 bits.
 void check_precision(const Facts& facts, Problems& problems) {
   if (facts.text("/training/precision") != "fp32") return;
   if (facts.flag("/training/fp8") == true)

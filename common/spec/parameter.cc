@@ -18,7 +18,7 @@ bool is_key(const std::string& path) {
                      [&](const Suggestion& key) { return key.second == path; });
 }
 
-// As YAML would read it; a number stays text where only text can be meant.
+// Reads the text as YAML does; a number stays text where only text can be meant.
 json value_of(const Override& written) {
   const json& type = resolved(*schema_of(json::json_pointer(pointer_of(written.path)))).at("type");
   return type == "string" ? json(written.value) : plain_scalar(written.value).value_or(written.value);
@@ -72,7 +72,7 @@ void set_parameter(json& document, const std::string& path, json value) {
   const json::json_pointer at(pointer_of(path));
   json::json_pointer around = at.parent_pointer();
   while (!document.contains(around)) around = around.parent_pointer();
-  // A part of what may be written as one value or in parts, as resources.devices.
+  // A part of a value that may be written whole or in parts, as resources.devices.
   const json* schema = schema_of(around);
   if (schema && resolved(*schema).at("type").is_array() && !document.at(around).is_object())
     document[around] = json::object();

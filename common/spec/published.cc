@@ -47,7 +47,7 @@ PublishedRow row_from(const json& in, std::string_view file) {
   return row;
 }
 
-// What the schema cannot say.
+// The rules that a schema cannot express.
 void check_rows(const json& records, Problems& problems) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const std::string at = "/records/" + std::to_string(i);

@@ -41,7 +41,8 @@ void collect_keys(const json& schema, const std::string& path, std::vector<Sugge
   }
 }
 
-// What valijson is given: it compares every item of a list with every other, so lists are compared here.
+// The schema for valijson: it compares every item of a list with every other, so lists are compared here
+// instead.
 json without_unique_items(json schema) {
   if (schema.is_object()) schema.erase("uniqueItems");
   if (schema.is_structured())
@@ -151,8 +152,8 @@ void check_shape(const json& document, Problems& problems) {
               if (schema.value("uniqueItems", false) && has_twins(list)) places.insert(pointer);
             });
   if (validator.validate(compiled_schema(), target, &results) && places.empty()) return;
-  // valijson reports a fault once for its value and again for every value around it; explain() speaks for
-  // each place alone, so the places around stay silent.
+  // valijson reports a fault for its value and again for every value around it. explain() speaks for each
+  // place alone, so the places around it stay silent.
   for (const auto& result : results) places.insert(pointer_from(result.context));
   const std::set<std::string> refused = problems.pointers();
   bool explained = !refused.empty();

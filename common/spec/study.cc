@@ -18,12 +18,12 @@ namespace {
 
 using nlohmann::json;
 
-// What all jobs of a study may weigh as text: each is checked like a document of its own.
+// The most text that all jobs of a study may have: each job is checked like a document of its own.
 constexpr std::size_t kMaxStudyBytes = 8 << 20;
 
 constexpr std::int64_t kMostRepeats = 100;  // as the schema has it
 
-// Of lists that are there; at most one more than there may be.
+// Combinations of the lists that are present; at most one more than are allowed.
 std::size_t count_jobs(const json& document) {
   std::size_t count = 1;
   const auto multiply = [&count](const json& values) {
@@ -42,7 +42,7 @@ std::size_t count_jobs(const json& document) {
   return std::min(count * count_of_sweep(document, kMaxJobsOfExperiment + 1), kMaxJobsOfExperiment + 1);
 }
 
-// The part of a job's name that a value adds: only what a name may hold.
+// The part that a value adds to a job's name; it keeps only what a name may hold.
 std::string suffix(const std::string& key, const json& value) {
   std::string text = key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
   std::replace_if(
@@ -51,7 +51,7 @@ std::string suffix(const std::string& key, const json& value) {
   return "-" + text;
 }
 
-// Multiplies every phase's batch, which is for resources.devices, to suit `devices`.
+// Scales the batch of every phase, which is meant for resources.devices, to `devices`.
 void scale_batches(const json& document, const json& devices, const std::string& here, Variant& variant,
                    Problems& problems) {
   const json& base_devices = document["resources"]["devices"];

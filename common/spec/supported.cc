@@ -1,5 +1,5 @@
-// What podium-worker of this version cannot train yet although the format can say it: refused at submission,
-// not after hours in the queue. Shrinks as the worker grows.
+// Refuses at submission, not after hours in the queue, what the format can say and this version of
+// podium-worker cannot train yet. Shrinks as the worker grows.
 #include <spdlog/fmt/fmt.h>
 
 #include "common/spec/meaning.h"

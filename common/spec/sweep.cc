@@ -43,7 +43,7 @@ bool is_integer_range(const std::string& path, const json& range) {
   return written.is_boolean() ? written.get<bool>() : takes_integers(path);
 }
 
-// The same bits of a seed on every machine, which the standard's distributions are not.
+// Draws the same bits from a seed on every machine; the standard library's distributions do not.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : engine_(seed) {}
@@ -67,7 +67,7 @@ class Draw {
     return std::exp(std::log(from) + unit() * (std::log(to) - std::log(from)));
   }
 
-  // To four digits: that is enough, reads well, and no library's last bit shows.
+  // Rounds to four digits: that is enough, reads well, and hides the last bit, in which libraries differ.
   static double rounded(double value, double from, double to) {
     return std::clamp(std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr), from, to);
   }
@@ -75,7 +75,7 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-// Of lists and ranges of whole numbers: how many combinations there are, at most `most`.
+// How many combinations lists and ranges of whole numbers have, at most `most`.
 std::size_t combinations(const json& sweep, std::size_t most) {
   std::size_t count = 1;
   for (const std::string& path : swept_paths(sweep)) {

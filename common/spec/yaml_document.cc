@@ -39,7 +39,8 @@ class Converter {
   bool exhausted() const { return spent_ > kMaxExpandedBytes || values_ > kMaxYamlValues; }
 
  private:
-  // Charges one value; false, and a problem the first time, when the document has grown too large.
+  // Charges for one value. Where the document has grown too large it returns false, and adds a problem the
+  // first time.
   bool spend(const YamlNode& node, const std::string& pointer) {
     if (exhausted()) return false;
     spent_ += 16 + node.text.size();

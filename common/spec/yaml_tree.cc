@@ -21,8 +21,7 @@ struct Refusal {
   std::string message;
 };
 
-// Where the text in quotes that begins at `at` has ended, behind its closing quote; nothing where it has
-// none.
+// The place behind the closing quote of the text in quotes that begins at `at`; nothing where it has none.
 std::optional<std::size_t> end_of_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   while (++at < text.size()) {
@@ -42,7 +41,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   YamlNodePtr root() const { return root_; }
   Place place(const YAML::Mark& mark) const { return lines_.place(mark.line, mark.column); }
-  // The last text in quotes, where something follows it that cannot.
+  // The last text in quotes that is followed by something that must not follow it.
   const std::optional<Place>& doubtful() const { return doubtful_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -111,7 +110,7 @@ class TreeBuilder final : public YAML::EventHandler {
       throw Refusal{place(mark), "the tag " + tag + " is not understood; write the plain value"};
   }
 
-  // yaml-cpp takes what has no closing quote.
+  // Refuses text without a closing quote, which yaml-cpp accepts.
   void check_quotes(const YAML::Mark& mark) {
     doubtful_.reset();
     const auto at = static_cast<std::size_t>(mark.pos);
@@ -167,7 +166,7 @@ class TreeBuilder final : public YAML::EventHandler {
   std::map<YAML::anchor_t, YamlNodePtr> anchors_;
 };
 
-// yaml-cpp's complaint with what to do about it, where that can be told.
+// yaml-cpp's complaint, with a remedy where one is known.
 std::string in_words(const std::string& complaint) {
   using namespace YAML::ErrorMsg;
   if (complaint == END_OF_SEQ_FLOW) return "a \"[\" before this is not closed; add \"]\"";

@@ -36,8 +36,8 @@ Result<NodeReport> parse_report(const std::string& body, const std::string& node
   }
 }
 
-// In the place of a spec that cannot be read: what a task of it does when it has yet to start. One that runs
-// goes on, and the node's other tasks have their orders.
+// Stands in for a spec that cannot be read: a task that has yet to start does this instead. A task that runs
+// goes on, and the node's other tasks get their orders.
 JobSpec broken_spec(JobId job, const std::string& why) {
   spdlog::error("podium.db is damaged: the spec of job {} cannot be read: {}; submit the job again",
                 to_string(job), why);
@@ -64,7 +64,8 @@ LaunchSpec read_launch_spec(Reader& reader, JobId job) {
   }
 }
 
-// A usual report is read at once, so that one node's keep their order; a large one would hold up everybody.
+// A report of the usual size is parsed at once, so that one node's reports keep their order; a large one
+// would hold up everybody.
 awaitable<Result<NodeReport>> read_report(Api& api, const Call& call) {
   if (call.request.body.size() <= kSmallReport) co_return parse_report(call.request.body, call.path[0]);
   const auto parse = [body = call.request.body, node = call.path[0]] { return parse_report(body, node); };
@@ -77,13 +78,13 @@ std::map<JobId, LaunchSpec> read_launch_specs(Reader& reader, const std::set<Job
   return specs;
 }
 
-// Of a task that is unknown here there is nothing to add, even where another node has one of its number.
+// A task that is unknown here gets nothing added, even where another node has a task of its number.
 bool was_given(const ClusterState& state, const NodeId& node, TaskId task) {
   const Job* job = find_job(state, task.attempt.job);
   return job && job->attempt_id() == task.attempt && find_task(*job->attempt, task.rank, node);
 }
 
-// The node's orders with everything that the core does not know.
+// The node's orders, with everything that the core does not know added.
 awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   NodeOrders orders = node_orders(api.loop.state(), node);
   std::set<JobId> jobs;
@@ -109,7 +110,7 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   co_return orders;
 }
 
-// The body unpacked, as its Content-Encoding says, and parsed.
+// Unpacks the body as its Content-Encoding says, and parses it.
 Result<std::shared_ptr<StreamBatch>> unpack(Reader& reader, const NodeId& node, std::string body,
                                             const std::string& encoding) {
   const bool packed = !encoding.empty() && !equal_ignoring_case(encoding, "identity");
@@ -123,7 +124,7 @@ Result<std::shared_ptr<StreamBatch>> unpack(Reader& reader, const NodeId& node, 
   return streams;
 }
 
-// Of the tasks' jobs, those that are trials whose sweep still decides.
+// The jobs of these tasks that are trials whose sweep still decides.
 RungWatches watches_of(const ClusterState& state, const StreamBatch& streams) {
   RungWatches watches;
   if (state.sweeps.empty()) return watches;
@@ -152,7 +153,7 @@ bool is_known_encoding(const std::string& encoding) {
          equal_ignoring_case(encoding, "zstd");
 }
 
-// What cannot be read is malformed, not unprocessable.
+// A body that cannot be read is malformed, not unprocessable.
 ServerReply refuse_streams(const Errors& errors, const std::string& request_id) {
   if (errors.front().code == ErrorCode::invalid) return problem(400, describe(errors), request_id, errors);
   return problem(errors, request_id);
@@ -161,8 +162,8 @@ ServerReply refuse_streams(const Errors& errors, const std::string& request_id) 
 // Since this process started.
 bool has_reported(const Api& api, const NodeId& node) { return api.readings.contains(node); }
 
-// An agent whose sync went over to this coordinator unnoticed has not told it what has ended: an older copy
-// of the database may have been restored in between. Agents without a cluster's id know of no such list.
+// An agent that changed over to this coordinator unnoticed has not told it what has ended: an older copy of
+// the database may have been restored meanwhile. Agents that send no cluster id keep no such list.
 Errors refuse_unnoticed_start(const Api& api, const NodeReport& report) {
   if (report.interrupted || report.cluster.id.empty() || has_reported(api, report.node.id)) return {};
   return {{ErrorCode::unavailable,
@@ -176,7 +177,7 @@ bool tells_energy(const NodeReport& report) {
          std::ranges::any_of(report.readings, [](const DeviceReading& r) { return r.power.has_value(); });
 }
 
-// Who has held devices of the node up to now.
+// The jobs that have held devices of the node up to now.
 std::vector<HolderOnNode> holders_on(const ClusterState& state, const NodeId& id) {
   std::map<JobId, HolderOnNode> holders;
   const Node* node = find_node(state, id);
@@ -197,8 +198,8 @@ std::vector<HolderOnNode> holders_on(const ClusterState& state, const NodeId& id
 
 constexpr auto kMeasuredTogether = std::chrono::seconds(1);
 
-// Of all nodes together, for each time is a sync of the disk; what a kill takes with it is absent. So is what
-// was measured on a disk that is nearly full: its room is for what cannot wait.
+// Readings of all nodes are kept together, for each commit syncs the disk; a kill loses what has not been
+// committed. None are kept on a disk that is nearly full: its room is for what cannot wait.
 awaitable<void> keep_measured(Api& api) {
   boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor, kMeasuredTogether);
   co_await pause.async_wait(boost::asio::use_awaitable);

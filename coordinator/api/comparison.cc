@@ -122,7 +122,7 @@ json keys_json(const std::vector<ComparedJob>& jobs) {
   return out;
 }
 
-// Without the jobs, whose reasons only the loop's thread knows.
+// The jobs are left out: only the loop's thread knows their reasons.
 json comparison_json(const Read& read, const Asked& asked, const Prices& prices) {
   std::size_t base = 0;
   for (std::size_t i = 0; i < read.jobs.size(); ++i)
@@ -131,7 +131,7 @@ json comparison_json(const Read& read, const Asked& asked, const Prices& prices)
   json fields = json::array(), outcomes = json::array(), sources = json::array(), artificial = json::array();
   std::size_t differing = 0, left_out = 0;
   for (const ComparedField& field : comparison.fields) differing += field.differs ? 1 : 0;
-  // Where there is no room for all, what differs goes first.
+  // Where there is no room for all, rows that differ go first.
   std::size_t room = std::min(kMostFields, differing), room_for_alike = asked.all ? kMostFields - room : 0;
   for (const ComparedField& field : comparison.fields) {
     if (!field.differs && !asked.all) continue;

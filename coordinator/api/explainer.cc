@@ -57,8 +57,8 @@ Estimates estimates_from(Reader& reader, const ClusterState& state, Time now) {
   return estimates;
 }
 
-// As the spec's own check sees it: tensor × pipeline must divide the devices, the data-parallel copies the
-// batch.
+// Decides as the spec's own check does: tensor × pipeline must divide the devices, and the data-parallel
+// copies must divide the batch.
 MayAsk allowed_by(std::string spec) {
   return [spec = std::move(spec)](const JobRequest& request) {
     std::vector<Override> overrides{{"resources.devices", std::to_string(request.devices)},
@@ -69,7 +69,7 @@ MayAsk allowed_by(std::string spec) {
   };
 }
 
-// Gives up a forecast that takes too long, and all that come when their time is over.
+// Gives up a forecast that takes too long, and those that wait behind it until their time is over.
 std::function<bool(int)> stopwatch() {
   const Steady::time_point end = Steady::now() + kAllForecasts;
   return [end, begun = Steady::now()](int moments) mutable {
@@ -110,7 +110,7 @@ json start_json(const Forecast& found, const std::optional<Time>& reserved_at) {
             {"jobs_with_pace", found.paced}}}};
 }
 
-// What to write into the spec; null: to leave out. Nothing where it is no matter of the spec.
+// What to write into the spec; null means to leave the key out. Nothing where the spec does not decide it.
 json settings(const Sooner& sooner) {
   const JobRequest& request = sooner.request;
   if (sooner.change == "hold") return json::object();
@@ -138,7 +138,7 @@ json sooner_json(const Forecast& found) {
   return out;
 }
 
-// Of the state as it is on a thread of the pool.
+// Runs on a thread of the pool, over the state as it is there.
 json explanation(Reader& reader, const ClusterState& state, JobId id, Time now) {
   json body{
       {"now_ms", to_millis(now)}, {"blockers", json::array()}, {"start", nullptr}, {"sooner", json::array()}};

@@ -30,15 +30,15 @@ awaitable<ServerReply> operate_on_jobs(Api& api, Call call, int status, Operatio
   co_return json_reply(status, *job);
 }
 
-// What needs no more than the job's number.
+// For operations that need no more than the job's number.
 template <class Operation>
 awaitable<ServerReply> operate_alone(Api& api, Call call, int status, Operation operation) {
   if (auto refusal = refuse_body(call)) co_return std::move(*refusal);
   co_return co_await operate_on_jobs(api, std::move(call), status, operation);
 }
 
-// What the core has forgotten of a job that has ended, and of those that it was to follow. `code`: the folder
-// of packed code.
+// Adds what the core has forgotten: of a job that has ended, and of those that it was to follow. `code` is
+// the folder of packed code.
 void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& operation) {
   const std::optional<JobView> job = reader.job(operation.job);
   const std::optional<std::string> spec = reader.job_spec(operation.job);
@@ -63,8 +63,8 @@ void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& opera
       operation.ends.emplace(on.job, before->state);
 }
 
-// One at a time of a job: what was read of it stays true until the core has it. In the order of their
-// numbers.
+// Lets one request at a time requeue a job: what was read of it stays true until the core has it. Takes the
+// locks in the order of the jobs' numbers.
 awaitable<std::vector<KeyLock::Guard>> keep_ended(Api& api, std::vector<JobId> jobs) {
   std::vector<KeyLock::Guard> guards;
   for (const JobId job : jobs) {
@@ -186,7 +186,7 @@ Result<Duration> read_walltime(const std::string& text) {
   return *walltime;
 }
 
-// The core says which are right.
+// The core decides which priorities are allowed.
 Result<int> read_priority(const std::string& text) {
   const Result<json> body = parse_object(text);
   if (!body) return body.errors();
@@ -207,7 +207,8 @@ Result<int> read_priority(const std::string& text) {
 
 }  // namespace
 
-// Each job is atomic, not all of them together: the turn that takes them refuses each for itself.
+// Each job's operation is atomic, and all of them together are not: one turn takes them, and refuses each for
+// itself.
 awaitable<ServerReply> post_job_operations(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const Result<Operations> wanted = read_operations(call.request.body);

@@ -48,7 +48,8 @@ void read_sort(Query& query, JobFilter& filter) {
   filter.sort.key = static_cast<JobSortKey>(key - kJobSortKeys.begin());
 }
 
-// A page's token is its predecessor's last job or, in an order in which jobs move, how many came before.
+// A page's token names the last job of the page before, or, in an order in which jobs move, how many came
+// before.
 void read_place(Query& query, JobFilter& filter) {
   filter.offset = query.integer_or("offset", 0, 0, INT32_MAX);
   const auto token = query.integer("page_token", 1, INT64_MAX);

@@ -110,7 +110,7 @@ json attempt_json(const AttemptView& attempt) {
           {"tasks", std::move(tasks)}};
 }
 
-// In the nodes' shared folder, where the jobs of every cluster have a folder of their own.
+// Lies in the nodes' shared folder, where the jobs of every cluster have a folder of their own.
 json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder) {
   return {{"attempt", checkpoint.attempt},
           {"step", checkpoint.step},

@@ -75,7 +75,7 @@ LedgerFilter read_ledger_filter(Query& query) {
   return filter;
 }
 
-// Days as they come; of the rest those first that held most.
+// Days stand in their order; other groups stand by how much they held, the largest first.
 void put_in_order(LedgerBy by, std::vector<LedgerRow>& rows) {
   if (by != LedgerBy::day) {
     std::ranges::stable_sort(rows, std::ranges::greater{},
@@ -143,7 +143,7 @@ awaitable<ServerReply> get_ledger(Api& api, Call call) {
             {"count", table.rows.size()},
             {"rows", json::array()},
             {"all", ledger_row_json(table.all)}};
-  // Of days the last.
+  // Of days, the last ones are kept.
   const std::size_t left_out = table.rows.size() - std::min(limit, table.rows.size());
   const std::size_t first = filter.by == LedgerBy::day ? left_out : 0;
   for (std::size_t i = first; i < first + std::min(limit, table.rows.size()); ++i)

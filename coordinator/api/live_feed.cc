@@ -57,7 +57,8 @@ void LiveFeed::stop() {
 
 void LiveFeed::wake() { pending_.expires_at(steady_timer::time_point::min()); }
 
-// A node is told of when an event is about it or gives and takes its devices, not when it was only heard of.
+// The stream tells of a node when an event is about it, or gives or takes its devices, and not when it was
+// only heard from.
 void LiveFeed::note_nodes(const Event& event, bool watched) {
   const auto* created = std::get_if<AttemptCreated>(&event.body);
   const auto* ended = std::get_if<AttemptEnded>(&event.body);
@@ -73,7 +74,8 @@ void LiveFeed::note_nodes(const Event& event, bool watched) {
   if (ended) nodes_of_jobs_.erase(ended->attempt.job);
 }
 
-// More than that the node is still there: its clock went off or came right, or its unknown tasks are others.
+// Whether the report says more than that the node is still there: its clock has gone off or come right, or
+// its unknown tasks are others.
 bool LiveFeed::says_more(const NodeSeen& now) {
   const auto is_off = [](const NodeSeen& seen) { return seen.clock && seen.clock->off(); };
   const auto [known, first] = seen_.try_emplace(now.node, now);
@@ -138,8 +140,8 @@ asio::awaitable<void> LiveFeed::run() {
   }
 }
 
-// False when something could not be told: then it is told again, for the feed must outlive any error of the
-// store.
+// Returns false where something could not be told. It is told again then, for the feed must outlive any error
+// of the store.
 asio::awaitable<bool> LiveFeed::publish() {
   const std::set<JobId> jobs = std::exchange(changed_jobs_, {});
   const std::set<NodeId> nodes = std::exchange(changed_nodes_, {});
@@ -181,7 +183,7 @@ asio::awaitable<void> LiveFeed::publish_nodes(std::set<NodeId> changed) {
   for (const std::string& message : messages) live_.publish("node", std::nullopt, message);
 }
 
-// What was committed is on disk; what accounts hold follows from jobs, which are told of.
+// Only committed changes come here. What accounts hold follows from jobs, and the stream tells of those.
 void LiveFeed::publish_accounts() {
   for (const std::string& account : std::exchange(changed_accounts_, {}))
     live_.publish("account", std::nullopt, dump({{"account", account}}));

@@ -1,4 +1,4 @@
-// What tasks wrote: one task's, and what is new of all that an attempt has.
+// Reads what tasks wrote: the output of one task, and what is new in all outputs of an attempt.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -98,7 +98,7 @@ int most_devices(const JobRequest& request) {
   return request.elastic() ? request.sizes.back() : request.devices;
 }
 
-// Nothing when there is no such job, attempt or rank; an empty part while the job has not had an attempt.
+// Nothing where the job, attempt or rank does not exist; an empty part while the job has had no attempt.
 std::optional<LogPart> read_log(Reader& reader, const LogQuery& wanted) {
   const std::optional<JobView> job = reader.job(wanted.job);
   if (!job || wanted.rank >= most_devices(job->request) || wanted.attempt.value_or(0) > job->attempt)
@@ -118,7 +118,7 @@ std::string header_of(const Source& source, const LogPart& part, std::int64_t en
          "\n";
 }
 
-// Nothing when there is no such job, attempt or rank.
+// Nothing where the job, attempt or rank does not exist.
 std::optional<std::string> read_logs(Reader& reader, const LogsQuery& wanted) {
   const std::optional<JobView> job = reader.job(wanted.job);
   if (!job || wanted.attempt.value_or(0) > job->attempt) return std::nullopt;

@@ -88,7 +88,7 @@ struct SeriesFound {
   std::string missing;  // where there is none: which key; "": there is no such job
 };
 
-// Made on the pool's thread: series are the largest answers there are.
+// Runs on the pool's thread: series are the largest answers there are.
 SeriesFound read_series(Reader& reader, JobId job, const SeriesAsked& asked) {
   if (!reader.job(job)) return {};
   const std::vector<MetricSummary> known = reader.metrics(job);
@@ -101,7 +101,7 @@ SeriesFound read_series(Reader& reader, JobId job, const SeriesAsked& asked) {
   return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
 
-// Null where there is none of the jobs.
+// Null where none of the jobs exists.
 std::optional<ServerReply> read_series_of(Reader& reader, const std::vector<JobId>& jobs,
                                           const SeriesAsked& asked) {
   json list = json::array(), lacking = json::array(), missing = json::array();

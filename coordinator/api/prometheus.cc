@@ -39,7 +39,7 @@ void add_nodes(PrometheusText& page, const ClusterState& state) {
   add_counts(page, "kind", "state", devices);
 }
 
-// Of nodes that are up: what a silent one said last is no measurement of now.
+// Counts nodes that are up: what a silent node said last is no measurement of now.
 void add_readings(PrometheusText& page, const Api& api) {
   const ClusterState& state = api.loop.state();
   for (const ReadingField& field : kReadingFields) {
@@ -85,7 +85,7 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
   for (const auto& [kind, devices] : wanted) page.sample({{"kind", kind}}, static_cast<double>(devices));
 }
 
-// Jobs that wait, by what keeps them; those that no plan came to wait behind others.
+// Counts waiting jobs by what keeps them. Jobs that the plan did not reach wait behind others.
 void add_blocked(PrometheusText& page, const ClusterState& state, const Plan& plan) {
   Counts blocked;
   std::int64_t held = 0;
@@ -128,7 +128,7 @@ void add_rule(PrometheusText& page, std::string_view name, std::string_view help
       page.sample({{"account", account}, {"kind", kind}}, devices);
 }
 
-// An account counts with everything below it: sum over one level of the tree only.
+// An account's figures include those of all accounts below it, so sum over one level of the tree only.
 void add_accounts(PrometheusText& page, const ClusterState& state, const AccountReport& report) {
   add_figure(page, "podium_account_devices", "Devices that an account holds.", report,
              [](const AccountFigures& of) { return static_cast<double>(of.devices); });

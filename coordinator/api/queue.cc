@@ -20,26 +20,27 @@ double in_seconds(Duration duration) { return std::chrono::duration<double>(dura
 
 double waited_seconds(const Job& job, Time now) { return std::max(in_seconds(now - job.submitted), 0.0); }
 
-// The points of priority that its waiting is worth.
+// The points of priority that the job gains by waiting.
 json age_points(const ClusterState& state, const Job& job, Time now) {
   if (!policy_of(state.scheduling.policy).ages()) return nullptr;
   return waited_seconds(job, now) / in_seconds(state.scheduling.ageing);
 }
 
-// The points that its walltime takes away.
+// The points of priority that its walltime costs.
 json walltime_points(const ClusterState& state, const Job& job) {
   if (!policy_of(state.scheduling.policy).ages()) return nullptr;
   const Duration weight = weight_of_walltime(state.scheduling, job.request.walltime);
   return in_seconds(weight) / in_seconds(state.scheduling.ageing);
 }
 
-// By which the jobs of one account are in order, the highest first.
+// Orders the jobs of one account, the highest first.
 json score_of(const json& age_points, const json& walltime_points, const Job& job) {
   if (age_points.is_null()) return nullptr;
   return job.request.priority + age_points.get<double>() - walltime_points.get<double>();
 }
 
-// Of the account and those above it, outermost first: at each level the smallest goes first.
+// Of the account and those above it, outermost first. At each level the account with the smallest factor goes
+// first.
 json factors_of(const ClusterState& state, const AccountLedger& ledger, const JobRequest& request, Time now) {
   if (!policy_of(state.scheduling.policy).by_account()) return nullptr;
   json factors = json::array();
@@ -48,7 +49,7 @@ json factors_of(const ClusterState& state, const AccountLedger& ledger, const Jo
   return factors;
 }
 
-// What jobs in the queue and apart from it have in common.
+// The fields that jobs in the queue and jobs apart from it share.
 json waiting_json(const CommandLoop& loop, const Job& job, BlockerCode blocker, Time now) {
   return {{"job", job.id.value},
           {"name", job.request.name},
@@ -98,7 +99,7 @@ json queue_json(const CommandLoop& loop, const std::string& kind, std::size_t li
   return {{"kind", kind}, {"total", queue_size(state, kind)}, {"jobs", std::move(jobs)}};
 }
 
-// Held, or after others; oldest first.
+// Jobs that are held, or that follow others; oldest first.
 json apart_json(const CommandLoop& loop, const std::optional<std::string>& only, std::size_t limit,
                 Time now) {
   json jobs = json::array();

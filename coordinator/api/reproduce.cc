@@ -1,4 +1,5 @@
-// POST /jobs/{job}/reproduce: the job's spec and code once more, exactly, and what is different from then.
+// POST /jobs/{job}/reproduce: submits the job's spec and code once more, exactly, and says what differs from
+// then.
 #include <spdlog/fmt/fmt.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ struct Original {
   ComparedJob then;
 };
 
-// As a spec of a job alone. The jobs that it waited for have ended.
+// Makes it the spec of a single job. The jobs that it waited for have ended.
 std::string spec_again(const std::string& written) {
   json spec = json::parse(written);
   spec.erase("after");
@@ -47,7 +48,7 @@ std::string listed(const std::set<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-// Plain sentences; what is not told here is the same, or not recorded: the contents of data folders, say.
+// Plain sentences. Whatever they leave out is the same, or is not recorded, as the contents of data folders.
 std::vector<std::string> differences(const Original& original, const ClusterState& state) {
   const ComparedJob& then = original.then;
   std::set<std::string> models, versions;

@@ -1,4 +1,5 @@
-// How long what is kept of ended jobs, for all experiments and for those of a name, and what is due.
+// How long data of ended jobs is kept, for all experiments and for experiments of one name, and what is due
+// to go.
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
@@ -136,7 +137,7 @@ json due_json(const DueJob& job, const std::string& folder) {
           {"needed_by", job.needed_by ? json(job.needed_by->value) : json(nullptr)}};
 }
 
-// On disk when it returns.
+// The rule is on disk when this returns.
 awaitable<void> commit(Api& api, RetentionChange change) {
   Commit turn;
   turn.retention.push_back(std::move(change));
@@ -200,7 +201,7 @@ awaitable<ServerReply> get_retention_due(Api& api, Call call) {
     for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, folder));
     return std::optional(json_reply(200, body));
   };
-  // It goes through all jobs that have ended: one at a time, so that others can read meanwhile.
+  // Each request reads all jobs that have ended. One runs at a time, so that others can read meanwhile.
   const KeyLock::Guard guard = co_await api.keys.acquire("what is due");
   std::optional<ServerReply> reply = co_await api.pool.read(query);
   if (!reply) co_return no_such(call, "experiment", asked.experiment);

@@ -56,7 +56,7 @@ ServerReply not_this_method(const std::set<std::string>& methods, const ServerRe
   return reply;
 }
 
-// Who answers a request, or why nobody does: by its header alone.
+// Finds who answers a request, or why nobody does, by its header alone.
 struct Resolved {
   std::optional<ServerReply> refusal;
   awaitable<ServerReply> (*answer)(Api&, Call) = nullptr;  // none: a file of the dashboard
@@ -70,7 +70,7 @@ Resolved refused(ServerReply reply) {
   return resolved;
 }
 
-// Only what is posted has a body.
+// Only POST has a body.
 bool has_stray_body(const ServerRequest& head) {
   const std::string length = head.headers.get("Content-Length");
   return head.method != "POST" &&
@@ -111,7 +111,7 @@ Resolved resolve(const Api& api, const ServerRequest& head) {
   if (head.method != "GET" && head.method != "HEAD") return refused(not_this_method({"GET", "HEAD"}, head));
   if (target.segments != std::vector<std::string>{"metrics"})
     return {std::nullopt, nullptr, {}, std::move(target)};
-  // Where Prometheus looks by custom.
+  // Prometheus looks here by custom.
   if (std::optional<ServerReply> refusal = refuse_access(api.options, Audience::read, head))
     return refused(std::move(*refusal));
   return {std::nullopt, get_prometheus, {}, std::move(target)};

@@ -11,7 +11,7 @@
 namespace podium {
 namespace {
 
-// Of `job "sweep-3" asks for …` where the job's name begins and ends; both 0 where it names none.
+// Where the job's name begins and ends in `job "sweep-3" asks for …`; both 0 where it names none.
 std::pair<std::size_t, std::size_t> name_in(const std::string& message) {
   constexpr std::string_view kJob = "job \"";
   if (!message.starts_with(kJob)) return {0, 0};

@@ -39,7 +39,7 @@ std::string_view type_of(const fs::path& file) {
   return "application/octet-stream";
 }
 
-// The file that the path names, "" when it names none that may be given away.
+// The file that the path names; "" where it names none that may be served.
 fs::path find_file(const fs::path& root, const std::vector<std::string>& segments) {
   fs::path file = root;
   for (const std::string& segment : segments) {

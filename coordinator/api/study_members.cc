@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// Points of the rates of all jobs of a study that are read, and of one job; longer series are thinned.
+// The most points of rates that are read for all jobs of a study, and for one job; longer series are thinned.
 constexpr std::size_t kMostPointsOfStudy = 1'000'000;
 constexpr std::size_t kLeastOfJob = 2'000, kMostOfJob = 200'000;
 constexpr std::array kSamples = {"train/sequences_per_second", "sequences_per_second", "samples_per_second"};
@@ -58,7 +58,7 @@ std::optional<double> samples_to_target(Reader& reader, const JobView& job, cons
   return samples_between(spec.training, first_step_of(reader.attempts(job.id)), *last);
 }
 
-// Only of a job that told what training does.
+// Only where the job told what training does.
 void add_shares(const std::vector<LedgerTotal>& totals, ScalingRun& run) {
   double held = 0, evaluating = 0, checkpointing = 0;
   bool told = false;
@@ -93,7 +93,7 @@ std::optional<double> peak_of(const ComparedJob& hardware, const JobSpec& spec) 
   return peak_flops(hardware.device_models.front(), spec.training.precision, spec.training.fp8);
 }
 
-// `points`: of its rates; 0 where they are not wanted.
+// `points`: how many points of its rates; 0 where they are not wanted.
 StudyMember read_member(Reader& reader, const JobView& job, const json& spec,
                         const std::optional<SweepView>& sweep, int points, Time now) {
   const json written = json::parse(reader.job_spec(job.id).value_or("{}"));
@@ -151,7 +151,7 @@ void warn_of_member(const StudyMember& member, std::vector<StudyWarning>& warnin
   if (member.artificial) warn("artificial", "ran on devices that were made up");
 }
 
-// Nothing is guessed of a trial that does not tell: it is not judged, and trains on to its end.
+// A trial that tells nothing is not judged and trains on to its end.
 void warn_of_silence(const StudyMember& member, const Asha& rule, std::vector<StudyWarning>& warnings) {
   const std::vector<std::int64_t> steps = rung_steps(rule);
   const int rung = member.trial->rung;

@@ -41,7 +41,7 @@ json rungs_json(const SweepView& sweep) {
   return rungs;
 }
 
-// Of those that were trained longest, the one whose newest value is best.
+// The trial whose newest value is best among those that were trained longest.
 json best_json(const Asha& rule, const std::vector<StudyMember>& members) {
   const StudyMember* best = nullptr;
   const auto key = [](const StudyMember& member) { return member.trial->rung; };
@@ -58,7 +58,7 @@ json best_json(const Asha& rule, const std::vector<StudyMember>& members) {
           {"value", best->judged->last}};
 }
 
-// By the device time that a step has taken so far.
+// Estimates by the device time that a step has taken so far.
 json full_json(const Asha& rule, const std::vector<StudyMember>& members) {
   double seconds = 0;
   std::int64_t steps = 0;

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// The spec as it was written; it was read without a problem once.
+// Parses the spec as it was written; it passed this check once.
 json written(const ExperimentView& experiment) {
   SourceMap places;
   Problems unread(experiment.file, places);
@@ -93,7 +93,7 @@ json member_json(const StudyMember& member, const std::optional<SweepView>& swee
           {"trial", sweep ? trial_json(member, sweep->rule) : json()}};
 }
 
-// A table of each combination of swept values; none where nothing is scaled.
+// A table for each combination of swept values; none where the study scales nothing.
 json tables_json(const std::vector<StudyMember>& members) {
   std::map<json, std::vector<ScalingRun>> runs;
   for (const StudyMember& member : members) runs[member.parameters].push_back(member.run);

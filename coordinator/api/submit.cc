@@ -19,7 +19,7 @@ ExperimentText text_of(const Submission& submission, const std::string& key) {
   return text;
 }
 
-// On a thread of the pool: a study's jobs are many.
+// Runs on a thread of the pool: a study has many jobs.
 std::vector<std::string> spec_texts(const std::vector<JobSpec>& jobs) {
   std::vector<std::string> texts;
   for (const JobSpec& job : jobs) texts.push_back(to_json(job).dump());
@@ -78,7 +78,7 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   co_return Accepted{created_by(*events), true};
 }
 
-// What a key has made before, and wherein it differs from what is submitted now; "": in nothing.
+// What a key has made before, and in what that differs from this submission; "" where it does not.
 struct Twin {
   ExperimentId experiment;
   std::string difference;
@@ -127,7 +127,7 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
   wish.in_turn = loaded.in_turn;
   wish.asha = loaded.asha;
   for (const JobSpec& job : loaded.jobs) wish.jobs.push_back(job_request(job));
-  // While one is read, another may end.
+  // While one job is read, another may end.
   for (auto jobs = forgotten(api.loop.state(), wish); !jobs.empty();
        jobs = forgotten(api.loop.state(), wish)) {
     co_await api.loop.durable();

@@ -1,4 +1,4 @@
-// POST /validate and POST /verdicts: what the coordinator would say to specs, of which nothing is queued.
+// POST /validate and POST /verdicts: what the coordinator would answer to specs. Nothing is queued.
 #include <nlohmann/json.hpp>
 
 #include "common/spec/warnings.h"

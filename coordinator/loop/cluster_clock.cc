@@ -46,7 +46,7 @@ void ClusterClock::follow(Time boot) const {
   const Duration most = (boot - followed_) / kSlowness;
   const Duration step = std::clamp(lead, -most, most);
   ahead_ += step;
-  // What is left of a thousandth of the time counts for the next look, unless there is nothing to follow.
+  // The next look counts what is left of a thousandth of the time, unless there is nothing to follow.
   followed_ = step == lead ? boot : followed_ + most * kSlowness;
 }
 

@@ -5,7 +5,7 @@
 namespace podium {
 namespace {
 
-// The most events of turns that are kept without a reader; beyond it the next reader copies the state anew.
+// How many events of turns are kept without a reader. Beyond that, the next reader copies the state anew.
 constexpr std::size_t kMostPending = 100'000;
 
 }  // namespace

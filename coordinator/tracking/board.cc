@@ -16,7 +16,7 @@ using nlohmann::json;
 
 std::string last_part(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-// A model's preset, or its shape: "bert-2x128".
+// The model's preset, or its shape, as in "bert-2x128".
 std::string model_name(const json& model) {
   if (model.contains("preset")) return model.at("preset");
   return fmt::format("{}-{}x{}", model.at("family").get<std::string>(), model.at("layers").get<int>(),
@@ -53,7 +53,7 @@ std::string slug(const std::string& text) {
   return out;
 }
 
-// The digest names the benchmark; a name in front of it, cut, is for people.
+// The digest identifies the benchmark; the shortened name in front of it is for people.
 constexpr std::size_t kLongestSlug = 60;
 
 std::string some_jobs(const std::vector<JobId>& jobs) {

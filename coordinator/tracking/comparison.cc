@@ -131,7 +131,7 @@ class Outcomes {
   std::vector<Outcome> take() && { return std::move(outcomes_); }
 
  private:
-  // The targets' first, in the order of the jobs; then by name.
+  // The targets' metrics stand first, in the order of the jobs; the others follow by name.
   std::vector<std::string> compared_metrics() const {
     std::set<std::string> all;
     for (const ComparedJob& job : jobs_)
@@ -175,7 +175,7 @@ class Outcomes {
     add(std::move(last));
   }
 
-  // Where some jobs have been trained, a job that was not is no cheaper: it is not done.
+  // Where some jobs have been trained, a job that was not trained does not count as cheaper: it is not done.
   void add_costs() {
     const auto cost = [this](Measure measure, const auto& value_of) {
       Outcome outcome = empty(measure, "", Direction{Better::less, BetterBy::measure});
@@ -267,8 +267,8 @@ std::optional<Direction> direction_of(std::string_view metric, const std::vector
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-  // Where the last * was, and how much of the name it stands for: enough to go back to, as the * before it
-  // need not change.
+  // The place of the last *, and how much of the name it matches. Backtracking to it is enough, for the *
+  // before it need not change.
   std::size_t p = 0, n = 0, star = std::string_view::npos, taken = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

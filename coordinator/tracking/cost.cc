@@ -26,7 +26,8 @@ std::string models_text(const std::vector<std::string>& models) {
   return text;
 }
 
-// Of devices of which each may be of any of the models: where these differ in price nobody knows which it is.
+// The price of devices of which each may be of any of the models. Nothing where the models differ in price:
+// nobody knows which each is.
 const Price* price_of_any(const Prices& prices, const HeldDevices& held) {
   if (held.models.empty()) return price_of(prices, held.kind, "");
   const Price* price = price_of(prices, held.kind, held.models.front());

@@ -20,7 +20,7 @@ struct Span {
   const PowerReport& before;
   const PowerReport& after;
 
-  // Of a device from `from` to the end; none where one of the readings is missing.
+  // The energy of a device from `from` to the end; none where one of the readings is missing.
   std::optional<double> joules_of(int device, Time from) const {
     const auto first = watts_of(before, device), last = watts_of(after, device);
     if (!first || !last) return std::nullopt;
@@ -56,7 +56,7 @@ void add_slots(const Span& span, const HolderOnNode& holder, bool alone, DrawnEn
   drawn.covered_ms += device_ms;
 }
 
-// Of two that were on their way at once the older one may come last.
+// Two reports may be on their way at once, and the older one may come last.
 bool is_older(const PowerReport& report, const PowerReport& known) {
   return report.boot == known.boot && report.package_joules && known.package_joules &&
          *report.package_joules < *known.package_joules;

@@ -40,7 +40,7 @@ double shape(const CurveLaw& law, double x) {
   return 0;
 }
 
-// What is searched by trial; a and b follow.
+// The parameters that are searched by trial; a and b follow from them.
 struct Grid {
   double c_from, c_to;
   int c_count;
@@ -78,7 +78,8 @@ class Fitter {
   Fitter(std::span<const CurvePoint> points, const FitOptions& options)
       : points_(points), options_(options), g_(points.size()), weights_(points.size()) {}
 
-  // The best a and b for the law's c and d, by least squares weighted anew until large errors count linearly.
+  // The best a and b for the law's c and d: least squares, with new weights until large errors count
+  // linearly.
   Weighted solve(CurveLaw law) {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       g_[i] = shape(law, points_[i].x);
@@ -96,7 +97,7 @@ class Fitter {
     return {loss(law), law};
   }
 
-  // Steps of half the size wherever no neighbour is better.
+  // Halves the steps wherever no neighbour is better.
   Weighted refine(Weighted best, int rounds) {
     double factor = 1.5;
     const bool has_d = best.law.kind != LawKind::logarithm && best.law.kind != LawKind::earlier;
@@ -121,7 +122,7 @@ class Fitter {
   }
 
  private:
-  // What comes next depends most on what came last.
+  // Later points weigh more: what comes next depends most on what came last.
   static double importance(const CurvePoint& point) { return 0.1 + point.x; }
 
   bool solve_linear(CurveLaw& law) const {
@@ -176,8 +177,8 @@ Curve condense(std::span<const CurvePoint> curve, std::size_t most) {
 
 double noise_of(std::span<const CurvePoint> curve) {
   if (curve.size() < 3) return 1;
-  // Of a point against the middle between its neighbours, which a slope leaves at 0; its variance is 3/2 of a
-  // point's.
+  // The distance of a point from the middle between its neighbours. A slope leaves it at 0, and its variance
+  // is 3/2 of a point's.
   std::vector<double> errors;
   for (std::size_t i = 1; i + 1 < curve.size(); ++i)
     errors.push_back(std::abs(curve[i].y - (curve[i - 1].y + curve[i + 1].y) / 2));

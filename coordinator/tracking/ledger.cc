@@ -32,7 +32,8 @@ constexpr EnumNames<JobMarkKind, 5> kMarkKinds{{{JobMarkKind::waiting, "waiting"
 
 constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::max();
 
-// What rank 0 told of a stretch of its attempt; it may reach beyond what the coordinator knows of it.
+// What rank 0 told of a stretch of its attempt; the stretch may reach beyond what the coordinator knows of
+// the attempt.
 struct Told {
   Time from;
   Time to;  // Time::max() where nothing followed
@@ -40,7 +41,7 @@ struct Told {
   std::optional<std::int64_t> first_step, last_step;
 };
 
-// Of each attempt the step after which training began, where it told one.
+// By attempt, the step after which training began, where the attempt told one.
 std::map<int, std::int64_t> first_steps(const std::vector<PhaseMark>& phases) {
   std::map<int, std::int64_t> steps;
   for (const PhaseMark& mark : phases)
@@ -48,7 +49,7 @@ std::map<int, std::int64_t> first_steps(const std::vector<PhaseMark>& phases) {
   return steps;
 }
 
-// The earliest step that an attempt after `attempt` went back to.
+// The earliest step to which an attempt after `attempt` went back.
 std::int64_t gone_back_to(const std::map<int, std::int64_t>& first_steps, int attempt) {
   std::int64_t step = kNoStep;
   for (auto later = first_steps.upper_bound(attempt); later != first_steps.end(); ++later)
@@ -56,7 +57,7 @@ std::int64_t gone_back_to(const std::map<int, std::int64_t>& first_steps, int at
   return step;
 }
 
-// When steps at an even pace had come to `step`.
+// When an even pace of steps had reached `step`.
 Time reached(const Told& told, std::int64_t step) {
   const auto fraction =
       static_cast<double>(step - *told.first_step) / static_cast<double>(*told.last_step - *told.first_step);
@@ -118,7 +119,7 @@ class Builder {
   }
 
  private:
-  // Where rank 0 has told nothing. Of an attempt that is over nobody will any more.
+  // The cell where rank 0 has told nothing. Nobody tells more of an attempt that is over.
   LedgerKind base_of(const JobMark& mark, bool last) const {
     switch (mark.kind) {
       case JobMarkKind::waiting:
@@ -146,7 +147,7 @@ class Builder {
     add(base);
   }
 
-  // Takes what the phase covers off the front of `base`, with what lies before it.
+  // Takes the part that the phase covers off the front of `base`, and the part before it.
   void refine(LedgerPiece& base, Time end, const Told& phase) {
     if (phase.to <= base.from || phase.from >= end) return;
     LedgerPiece before = base;

@@ -107,7 +107,8 @@ class Projector {
 
   double x_of(std::int64_t step) const { return static_cast<double>(step) / static_cast<double>(now_); }
 
-  // Seconds a step between neighbours of the later half, evaluations and checkpoints between them included.
+  // Seconds for each step between neighbouring points of the later half; they include evaluations and
+  // checkpoints.
   void read_pace() {
     for (std::size_t i = kept_.size() / 2 + 1; i < kept_.size(); ++i) {
       const std::int64_t steps = kept_[i].step - kept_[i - 1].step;
@@ -155,7 +156,7 @@ class Projector {
     }
   }
 
-  // Its weight is its error for now.
+  // Holds its error as its weight until the weights are computed.
   void consider(LawKind kind, const Curve* earlier) {
     const FitOptions options = options_for(points_);
     const std::optional<CurveLaw> law = fit(kind, points_, options, earlier);
@@ -189,7 +190,7 @@ class Projector {
     candidates_.push_back(std::move(candidate));
   }
 
-  // How far laws that describe the curve so far differ from what comes.
+  // How far laws that describe the curve so far are off from what comes.
   double drift_spread() const {
     std::vector<double> sizes;
     for (const Candidate& candidate : candidates_)
@@ -208,7 +209,7 @@ class Projector {
     return candidates_.back();
   }
 
-  // The law fitted again to what it leaves of the curve, shuffled.
+  // Fits the law again to the curve with its residuals shuffled.
   CurveLaw redraw(const CurveLaw& law) {
     std::vector<double> residuals;
     for (const CurvePoint& point : points_) residuals.push_back(point.y - law.at(point.x));

@@ -35,13 +35,13 @@ std::optional<SteadyRate> rate_of(const Runs& runs, Series ScalingRun::*series) 
   return steady_rate(all);
 }
 
-// What the size is judged by.
+// The rate that a size is judged by.
 std::optional<double> rate_of(const ScalingRow& row) {
   if (row.samples) return row.samples->median;
   return row.tokens ? std::optional(row.tokens->median) : std::nullopt;
 }
 
-// Of runs that are not all like each other (other devices after a restart) nothing is said.
+// Says nothing of runs that are not all alike, as those on other devices after a restart.
 std::optional<double> common_value(const Runs& runs, std::optional<double> ScalingRun::*value) {
   for (const ScalingRun* run : runs)
     if (run->*value != runs.front()->*value) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<TimeEfficiency> time_efficiency(const ScalingRow& base, const Scal
 }
 
 void compare(const ScalingRow& base, ScalingRow& row) {
-  // Samples with samples, or tokens with tokens.
+  // Compares samples with samples, or tokens with tokens.
   if (base.samples.has_value() == row.samples.has_value() && rate_of(row)) {
     row.speed_up = *rate_of(row) / *rate_of(base);
     row.efficiency = *row.per_device / *base.per_device;

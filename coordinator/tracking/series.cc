@@ -7,7 +7,7 @@ namespace podium {
 
 namespace {
 
-// 0 where they need none.
+// 0 where the points need no buckets.
 std::size_t buckets_for(std::size_t marks, int points) {
   const auto limit = static_cast<std::size_t>(std::max(points, 4));
   return marks <= limit ? 0 : (limit - 2) / 2;
