@@ -95,14 +95,24 @@ json data_json(const DataSpec& data) {
   json tokens = tokenizer.wordpiece.empty()
                     ? json{{"bpe", {{"vocab", tokenizer.bpe_vocab}, {"merges", tokenizer.bpe_merges}}}}
                     : json{{"wordpiece", tokenizer.wordpiece}, {"lowercase", tokenizer.lowercase}};
-  return {{"train", data.train}, {"tokenizer", std::move(tokens)}};
+  json train = data.train;
+  for (std::size_t i = 0; i < data.weights.size(); ++i)
+    train[i] = {{"path", data.train[i]}, {"weight", data.weights[i]}};
+  return {{"train", std::move(train)}, {"tokenizer", std::move(tokens)}};
+}
+
+void read_train(const json& train, DataSpec& data) {
+  for (const json& entry : train.is_array() ? train : json::array({train})) {
+    data.train.push_back(entry.is_object() ? entry.at("path") : entry);
+    if (entry.is_object()) data.weights.push_back(entry.at("weight"));
+  }
+  if (!data.weights.empty() && data.weights.size() != data.train.size())
+    throw std::invalid_argument("data.train has weights for some of its entries only");
 }
 
 DataSpec data_from(const json& in) {
   DataSpec data;
-  const json& train = in.at("train");
-  data.train =
-      train.is_string() ? std::vector{train.get<std::string>()} : train.get<std::vector<std::string>>();
+  read_train(in.at("train"), data);
   const json& tokenizer = in.at("tokenizer");
   if (tokenizer.contains("bpe")) {
     data.tokenizer.bpe_vocab = tokenizer.at("bpe").at("vocab");
@@ -194,6 +204,8 @@ json training_json(const TrainingSpec& training) {
            {"recompute", to_string(training.recompute)},
            {"unpadded", training.unpadded},
            {"timed_products", training.timed_products}};
+  if (training.short_sequences != TrainingSpec{}.short_sequences)
+    out["short_sequences"] = training.short_sequences;
   if (training.recompute_layers > 0) out["recompute_layers"] = training.recompute_layers;
   for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
   return out;
@@ -212,6 +224,7 @@ TrainingSpec training_from(const json& in) {
   training.masking.probability = in.at("masking").at("probability");
   training.masking.max_predictions = in.at("masking").at("max_predictions");
   training.masking.whole_word = in.at("masking").at("whole_word");
+  training.short_sequences = in.value("short_sequences", TrainingSpec{}.short_sequences);
   training.seed = in.at("seed");
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
   training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");

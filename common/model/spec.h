@@ -58,6 +58,7 @@ struct TokenizerSpec {
 struct DataSpec {
   std::vector<std::string> train;  // paths or globs, relative to the node's data folder
   TokenizerSpec tokenizer;
+  std::vector<double> weights;     // of each of `train`, which are blended; empty: read one after another
 };
 
 struct OptimizerSpec {
@@ -109,6 +110,7 @@ struct TrainingSpec {
   BatchSpec batch;
   int sequence_length = 128;
   MaskingSpec masking;
+  double short_sequences = 0.1;  // bert, pretrain: the share that is shorter, by a random length
   std::uint64_t seed = 1;
   std::int64_t log_every = 10;  // steps
   Recompute recompute = Recompute::none;

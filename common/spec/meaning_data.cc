@@ -16,6 +16,27 @@ void check_path(const Facts& facts, const std::string& pointer, Problems& proble
                                     dotted(pointer)));
 }
 
+// Each entry of data.train: its place, and whether it has a weight.
+void check_blend(const Facts& facts, Problems& problems) {
+  const nlohmann::json& train = facts.all()["data"]["train"];
+  std::size_t weighted = 0;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const std::string entry = "/data/train/" + std::to_string(i);
+    check_path(facts, entry, problems);
+    check_path(facts, entry + "/path", problems);
+    weighted += train[i].is_object();
+  }
+  if (weighted > 0 && weighted < train.size())
+    problems.add("/data/train",
+                 fmt::format("{} of {} entries of data.train have a weight; give all of them one, or "
+                             "none",
+                             weighted, train.size()));
+  if (weighted > 0 && facts.text("/training/task") == "classify")
+    problems.add("/data/train",
+                 "data.train is blended by weights for the tasks pretrain and lm alone; list the "
+                 "paths without weights");
+}
+
 }  // namespace
 
 void check_data(const Facts& facts, Problems& problems) {
@@ -23,8 +44,7 @@ void check_data(const Facts& facts, Problems& problems) {
                               "/data/tokenizer/bpe/merges", "/evaluate/data", "/model/init"})
     check_path(facts, pointer, problems);
   if (!facts.has("/data/train") || !facts.all()["data"]["train"].is_array()) return;
-  for (std::size_t i = 0; i < facts.all()["data"]["train"].size(); ++i)
-    check_path(facts, "/data/train/" + std::to_string(i), problems);
+  check_blend(facts, problems);
 }
 
 }  // namespace podium

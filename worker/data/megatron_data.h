@@ -27,7 +27,10 @@ class MegatronData {
   void add_to(Xxh3& hash) const;
 
   std::int32_t sequence_length(std::int64_t sequence) const;
-  std::int64_t sequence_offset(std::int64_t sequence) const;    // bytes into NAME.bin
+  std::int64_t sequence_offset(std::int64_t sequence) const;  // bytes into NAME.bin
+  std::int64_t sequence_token(std::int64_t sequence) const {  // its first, counted from the begin of NAME.bin
+    return sequence_offset(sequence) / token_bytes_;
+  }
   std::int64_t document_sequence(std::int64_t document) const;  // its first; documents() gives sequences()
 
   // Tokens [begin, begin + ids.size()). Throws BadData where one is no id below `vocabulary_size`.

@@ -4,10 +4,10 @@
 #include <array>
 
 #include "common/base/check.h"
+#include "worker/data/data_files.h"
 #include "worker/data/documents.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
-#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {
@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 26;
 constexpr std::int64_t kCountedTogether = 4096;
 constexpr std::size_t kEncodedTogether = std::size_t{1} << 20;  // bytes; a document may be a whole file
-
-bool is_text(const fs::path& file) { return file.extension() != ".bin"; }
 
 TokenArray encode_file(const fs::path& path, const BpeTokenizer& tokenizer, Reading& reading) {
   TokenArray tokens(tokenizer.size());
@@ -50,23 +48,6 @@ void add_part(Xxh3& hash, const MegatronData& data) { data.add_to(hash); }
 
 }  // namespace
 
-std::vector<fs::path> language_files(const std::vector<std::string>& patterns, const fs::path& folder) {
-  std::vector<fs::path> files;
-  const auto add = [&](fs::path file) {
-    if (file.extension() == ".idx") file.replace_extension(".bin");
-    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
-  };
-  for (const std::string& pattern : patterns) {
-    const fs::path index = folder / (pattern + ".idx");
-    if (fs::exists(index)) {
-      add(index);
-    } else {
-      for (fs::path& file : expand_globs({pattern}, folder)) add(std::move(file));
-    }
-  }
-  return files;
-}
-
 TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeTokenizer& tokenizer, Reading& reading)
     : vocabulary_size_(tokenizer.size()) {
   PODIUM_CHECK(!files.empty(), "no file to read tokens from");
@@ -78,13 +59,13 @@ TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeTokenizer&
     begin = end;
   };
   for (const fs::path& file : files)
-    if (is_text(file)) reading.expect(open_input(file).bytes);
+    if (!is_megatron(file)) reading.expect(open_input(file).bytes);
   for (const fs::path& file : files) {
     names += (names.empty() ? "" : ", ") + file.string();
-    if (is_text(file)) {
-      add(encode_file(file, tokenizer, reading));
-    } else {
+    if (is_megatron(file)) {
       add(MegatronData(file));
+    } else {
+      add(encode_file(file, tokenizer, reading));
     }
   }
   if (tokens() < 2) throw BadData("no text in " + names);

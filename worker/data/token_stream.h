@@ -21,11 +21,6 @@
 
 namespace podium {
 
-// The files that `patterns` name (text_files.h). Besides paths and globs a pattern may be the NAME of
-// Megatron data; NAME.idx stands for NAME.bin, so "*" names the data once.
-std::vector<std::filesystem::path> language_files(const std::vector<std::string>& patterns,
-                                                  const std::filesystem::path& folder);
-
 class TokenStream {
  public:
   // Text is encoded now, Megatron data stay in their file. Throws BadData, also where there are not two

@@ -5,11 +5,16 @@
 
 #include <numeric>
 
+#include "common/base/file.h"
 #include "tests/worker/data/corpus_fixture.h"
+#include "tests/worker/data/megatron_files.h"
 #include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 TEST(Corpus, KeepsDocumentsAndSentences) {
   MadeUpCorpus made;
@@ -80,6 +85,21 @@ TEST(TokenArray, HoldsIdsOfBothWidths) {
     EXPECT_EQ(array.size(), 3u);
     EXPECT_EQ(array[2], vocabulary - 1);
   }
+}
+
+TEST(CorpusData, AnEmptySentenceOrDocumentIsRefused) {
+  const TempFolder folder;
+  const WordPieceTokenizer tokenizer(made_up_vocabulary(), true);
+  Reading reading;
+  const auto read = [&] { Corpus::read({folder.path() / "data.bin"}, tokenizer, reading); };
+  write_megatron<std::uint16_t>(folder.path() / "data", {{5, 6}, {}, {7}}, 8);
+  EXPECT_THAT(read, ThrowsMessage<BadData>(HasSubstr("sentence 1 has no token")));
+  const auto bin = write_megatron<std::uint16_t>(folder.path() / "data", {{5}, {6}}, 8);
+  MegatronIndex index = index_of({{5}, {6}}, 8, 2);
+  index.documents = {0, 1, 1, 2};
+  index.entries = 4;
+  write_file_atomic(folder.path() / "data.idx", index.bytes());
+  EXPECT_THAT(read, ThrowsMessage<BadData>(HasSubstr("document 1 has no sentence")));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tests/worker/data/megatron_files.h"
 #include "tests/worker/shared_data.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/data/data_files.h"
 #include "worker/input/bad_data.h"
 #include "worker/tokenizer/bpe_tokenizer.h"
 
@@ -79,14 +80,14 @@ TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
   write_megatron<std::int32_t>(folder_.path() / "b_document", {{7, 8}, {9}}, 4);
   write("a.txt", "a");
   write("c.txt", "c");
-  const TokenStream stream(language_files({"*"}, folder_.path()), tokenizer_, reading_);
+  const TokenStream stream(data_files({"*"}, folder_.path()), tokenizer_, reading_);
   EXPECT_EQ(all_tokens(stream), (std::vector<std::int32_t>{'a', 256, 7, 8, 9, 'c', 256}));
   for (const char* pattern : {"b_document", "b_*", "b_document.bin", "b_document.idx", "*.bin"})
     EXPECT_EQ(
-        language_files({pattern, "a.txt"}, folder_.path()),
+        data_files({pattern, "a.txt"}, folder_.path()),
         (std::vector<std::filesystem::path>{folder_.path() / "b_document.bin", folder_.path() / "a.txt"}))
         << pattern;
-  EXPECT_THROW(language_files({"b"}, folder_.path()), BadData);
+  EXPECT_THROW(data_files({"b"}, folder_.path()), BadData);
 }
 
 TEST_F(LanguageDataTest, UnusableTextIsNamed) {

@@ -10,6 +10,7 @@
 #include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "worker/data/failure.h"
 #include "worker/data/megatron_data.h"
+#include "worker/data/pretraining_dataset.h"
 #include "worker/data/token_stream.h"
 #include "worker/input/bad_data.h"
 #include "worker/prepare/inputs.h"
@@ -76,6 +77,27 @@ TEST_F(PrepareTest, BertsSentencesAndDocumentsAreThoseOfTheCorpus) {
     corpus.append_sentence(s, expected);
   }
   EXPECT_EQ(all_tokens(data, tokenizer_.size()), expected);
+}
+
+TEST_F(PrepareTest, BertDrawsTheSameSamplesFromPreparedText) {
+  const auto file = write("text.txt", made_up_text(50, 5));
+  const auto more = write("more.txt", made_up_text(20, 6));
+  run(options("made", {file}));
+  Reading reading;
+  const Corpus text = Corpus::read({file, more}, tokenizer_, reading);
+  const Corpus mixed = Corpus::read({folder_.path() / "made.bin", more}, tokenizer_, reading);
+  EXPECT_EQ(mixed.tokens(), text.tokens());
+  EXPECT_EQ(mixed.lone_sentences(), text.lone_sentences());
+  EXPECT_EQ(mixed.frequencies(), text.frequencies());
+  PretrainingDataset from_text(text, tokenizer_.vocabulary(), {});
+  PretrainingDataset from_mixed(mixed, tokenizer_.vocabulary(), {});
+  for (std::int64_t i = 0; i < 3 * from_text.first_epoch_size(); ++i) {
+    const PretrainingSample expected = from_text.sample(i);
+    const PretrainingSample sample = from_mixed.sample(i);
+    ASSERT_EQ(sample.ids, expected.ids) << i;
+    ASSERT_EQ(sample.masked.labels, expected.masked.labels) << i;
+    ASSERT_EQ(sample.random_next, expected.random_next) << i;
+  }
 }
 
 // The stream that GPT trains on when it reads the same text.

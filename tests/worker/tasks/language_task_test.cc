@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/pretraining_head.h"
 
@@ -85,6 +86,44 @@ TEST_F(LanguageTaskTest, LabelsAreTheNextTokens) {
     ASSERT_EQ(ids.size(), labels.size());
     EXPECT_TRUE(std::equal(ids.begin() + 1, ids.end(), labels.begin())) << place;
   }
+}
+
+// Sample i of a blend is the next of the data set that is furthest behind its share.
+TEST_F(LanguageTaskTest, ABlendTakesSamplesOfEachByItsWeight) {
+  write("other.txt", letters(300, 7));
+  const auto rows_of = [&](const JobSpec& spec, std::int64_t first, int batches) {
+    Reading reading;
+    const auto made = language_task_source(spec, folder_.path(), reading, 0, 1).make(spec.training);
+    made->start(first);
+    std::vector<Rows> all(static_cast<std::size_t>(batches));
+    for (Rows& rows : all) add_rows(made->next(), rows);
+    return all;
+  };
+  const auto alone = [&](const std::string& file) {
+    JobSpec spec = spec_;
+    spec.data.train = {file};
+    spec.training.batch = {.global = 1, .micro = 1};
+    return rows_of(spec, 1, 200);
+  };
+  const std::vector<std::vector<Rows>> sets{alone("train.txt"), alone("other.txt")};
+  spec_.data.train = {"train.txt", "other.txt"};
+  spec_.data.weights = {0.75, 0.25};
+  const std::vector<Rows> blended = rows_of(spec_, 1, 12);
+  std::size_t taken[] = {0, 0};
+  for (std::int64_t i = 0; i < 12 * 12; ++i) {
+    const double behind[] = {0.75 * std::max(1.0, static_cast<double>(i)) - static_cast<double>(taken[0]),
+                             0.25 * std::max(1.0, static_cast<double>(i)) - static_cast<double>(taken[1])};
+    const std::size_t set = behind[1] > behind[0] ? 1 : 0;
+    EXPECT_EQ(blended[static_cast<std::size_t>(i / 12)].at(i % 12), sets[set][taken[set]++].at(0)) << i;
+  }
+  EXPECT_EQ(rows_of(spec_, 9, 4), std::vector(blended.begin() + 8, blended.end())) << "resumed";
+  Reading reading;
+  const auto identity = [&] { return language_task_source(spec_, folder_.path(), reading, 0, 1).text; };
+  const TextIdentity then = identity();
+  spec_.data.weights = {0.5, 0.5};
+  EXPECT_NE(identity(), then) << "other weights are another text";
+  spec_.data.weights = {0.5, 0};
+  EXPECT_THROW(identity(), Failure);
 }
 
 TEST_F(LanguageTaskTest, AnyNumberOfDataRanksSharesTheSameBatches) {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "worker/data/blend.h"
 #include "worker/data/language_dataset.h"
 #include "worker/data/token_stream.h"
 #include "worker/data/unigram.h"
@@ -21,7 +24,8 @@ struct LanguageText {
   LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading);
 
   BpeTokenizer tokenizer;
-  TokenStream training;
+  std::vector<TokenStream> training;    // several where the spec blends them
+  std::vector<double> weights;          // of each
   std::optional<TokenStream> held_out;  // these two if the spec evaluates
   std::optional<UnigramModel> unigram;
 };
@@ -44,13 +48,15 @@ class LanguageTask final : public Task {
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
-  TaskBatch make_batch(const LanguageDataset& dataset, SampleRange samples) const;
-  MicroBatch collate(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end) const;
+  using Draw = std::function<std::vector<std::int32_t>(std::int64_t index)>;
+  TaskBatch make_batch(const Draw& draw, SampleRange samples) const;
+  MicroBatch collate(const Draw& draw, std::int64_t begin, std::int64_t end) const;
 
   BatchSpec batch_;
   int sequence_length_;
   std::shared_ptr<const LanguageText> text_;
-  LanguageDataset dataset_;
+  std::vector<LanguageDataset> datasets_;
+  Blend blend_;  // only the prefetching thread uses it once that runs
   TaskBatch held_out_;
   GlobalBatches batches_;  // last: it uses the rest
 };

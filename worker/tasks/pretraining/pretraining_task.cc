@@ -4,6 +4,7 @@
 
 #include "worker/data/unigram.h"
 #include "worker/nn/pretraining_head.h"
+#include "worker/tasks/training_files.h"
 
 namespace podium {
 namespace {
@@ -25,15 +26,21 @@ PretrainingTask::PretrainingTask(const TrainingSpec& training, const EvaluateSpe
                                  std::shared_ptr<const PretrainingText> text, DataRank place)
     : training_(training),
       text_(std::move(text)),
-      dataset_(text_->training, text_->tokenizer.vocabulary(),
-               pretraining_options(training_, training_.seed)),
+      blend_(text_->weights),
       batches_(training_.batch.global, place,
                [this](const SampleRange& samples) { return make_global_batch(samples); }) {
+  for (const Corpus& corpus : text_->training)
+    datasets_.emplace_back(corpus, text_->tokenizer.vocabulary(),
+                           pretraining_options(training_, training_.seed));
   if (text_->held_out) held_out_ = make_held_out(evaluate, place);
 }
 
 TaskBatch PretrainingTask::make_global_batch(const SampleRange& samples) {
-  TaskBatch made = with_totals(make_batches(dataset_, samples.begin, samples.end));
+  const Draw draw = [this](std::int64_t index) {
+    const Blend::Place place = blend_[index];
+    return datasets_[place.set].sample(place.sample);
+  };
+  TaskBatch made = with_totals(make_batches(draw, samples.begin, samples.end));
   std::int64_t first = samples.first;
   for (MicroBatch& batch : made.micro_batches) {
     batch.first_sample = first;
@@ -47,21 +54,22 @@ TaskBatch PretrainingTask::make_held_out(const EvaluateSpec& evaluate, DataRank 
                              pretraining_options(training_, kHeldOutSeed));
   const std::int64_t count = std::min(evaluate.sequences, dataset.first_epoch_size());
   const SampleRange share = share_of_held_out(count, place);
-  TaskBatch made = with_totals(make_batches(dataset, share.begin, share.end));
-  const UnigramModel unigram(text_->training.frequencies());
+  const Draw draw = [&](std::int64_t index) { return dataset.sample(index); };
+  TaskBatch made = with_totals(make_batches(draw, share.begin, share.end));
+  const UnigramModel unigram(frequencies_of(text_->training));
   made.totals.push_back(0.0);
   for (const MicroBatch& batch : made.micro_batches)
     made.totals[kUnigramLoss] += unigram.total_loss(batch.targets[kLanguageTerm].labels);
   return made;
 }
 
-std::vector<MicroBatch> PretrainingTask::make_batches(PretrainingDataset& dataset, std::int64_t begin,
+std::vector<MicroBatch> PretrainingTask::make_batches(const Draw& draw, std::int64_t begin,
                                                       std::int64_t end) const {
   std::vector<MicroBatch> batches;
   while (begin < end) {
     std::vector<PretrainingSample> samples;
     for (const std::int64_t stop = std::min(end, begin + training_.batch.micro); begin < stop; ++begin)
-      samples.push_back(dataset.sample(begin));
+      samples.push_back(draw(begin));
     batches.push_back(
         collate(samples, training_.sequence_length, text_->tokenizer.vocabulary().special().pad));
   }
@@ -99,8 +107,8 @@ TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::p
                                    Reading& reading, int data_rank, int data_size) {
   const auto text =
       std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder, reading));
-  return {text->tokenizer.vocabulary().size(), text->training.identity(), pretraining_head(spec.model.family),
-          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+  return {text->tokenizer.vocabulary().size(), identity_of_sets(text->training, text->weights),
+          pretraining_head(spec.model.family), [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<PretrainingTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};
 }

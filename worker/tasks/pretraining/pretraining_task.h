@@ -2,9 +2,11 @@
 // global batch. The order of samples and their masks do not depend on D.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "worker/data/blend.h"
 #include "worker/tasks/data_share.h"
 #include "worker/tasks/pretraining/pretraining_text.h"
 
@@ -26,14 +28,16 @@ class PretrainingTask final : public Task {
  private:
   TaskBatch make_global_batch(const SampleRange& samples);
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
-  std::vector<MicroBatch> make_batches(PretrainingDataset& dataset, std::int64_t begin,
-                                       std::int64_t end) const;
+  using Draw = std::function<PretrainingSample(std::int64_t index)>;
+  std::vector<MicroBatch> make_batches(const Draw& draw, std::int64_t begin, std::int64_t end) const;
 
   const TrainingSpec training_;
   const std::shared_ptr<const PretrainingText> text_;
-  PretrainingDataset dataset_;  // only the prefetching thread uses it once that runs
+  // Only the prefetching thread uses these two once it runs.
+  std::vector<PretrainingDataset> datasets_;
+  Blend blend_;
   TaskBatch held_out_;
-  GlobalBatches batches_;  // last: it uses the dataset
+  GlobalBatches batches_;  // last: it uses the datasets
 };
 
 // Reads the job's text once for the tasks of all phases. Throws BadData.

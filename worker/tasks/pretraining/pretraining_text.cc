@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "worker/input/text_files.h"
+#include "worker/data/data_files.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/tasks/held_out_files.h"
+#include "worker/tasks/training_files.h"
 
 namespace podium {
 namespace {
@@ -29,24 +30,30 @@ PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem
                                       Reading& reading) {
   const TokenizerSpec& tokens = spec.data.tokenizer;
   WordPieceTokenizer tokenizer(Vocabulary::load(data_folder / tokens.wordpiece), tokens.lowercase);
-  const auto files = expand_globs(spec.data.train, data_folder);
-  Corpus training = Corpus::read(files, tokenizer, reading);
-  warn_of_lone_sentences("data.train", training, reading);
+  const TrainingFiles files = training_files(spec.data, data_folder);
+  std::vector<Corpus> training;
+  for (const auto& set : files.sets) {
+    training.push_back(Corpus::read(set, tokenizer, reading));
+    warn_of_lone_sentences("data.train", training.back(), reading);
+  }
   std::optional<Corpus> held_out;
   if (spec.evaluate.every > 0) {
-    const auto held_out_files = expand_globs({spec.evaluate.data}, data_folder);
-    warn_of_held_out_training(held_out_files, files, reading);
+    const auto held_out_files = data_files({spec.evaluate.data}, data_folder);
+    warn_of_held_out_training(held_out_files, files.all(), reading);
     held_out = Corpus::read(held_out_files, tokenizer, reading);
     warn_of_lone_sentences("evaluate.data", *held_out, reading);
   }
-  return {std::move(tokenizer), std::move(training), std::move(held_out)};
+  return {std::move(tokenizer), std::move(training), files.weights, std::move(held_out)};
 }
 
 PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64_t seed) {
   const MaskingSpec& masking = training.masking;
   const int most = masking.max_predictions > 0 ? masking.max_predictions
                                                : default_max_predictions(training.sequence_length);
-  return {training.sequence_length, {masking.probability, most, masking.whole_word}, seed};
+  return {training.sequence_length,
+          {masking.probability, most, masking.whole_word},
+          seed,
+          training.short_sequences};
 }
 
 MicroBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad) {

@@ -15,7 +15,8 @@ namespace podium {
 
 struct PretrainingText {
   WordPieceTokenizer tokenizer;
-  Corpus training;
+  std::vector<Corpus> training;    // several where the spec blends them
+  std::vector<double> weights;     // of each
   std::optional<Corpus> held_out;  // if the spec evaluates
 };
 

@@ -1,0 +1,28 @@
+#include "worker/data/data_files.h"
+
+#include <algorithm>
+
+#include "worker/input/text_files.h"
+
+namespace podium {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> data_files(const std::vector<std::string>& patterns, const fs::path& folder) {
+  std::vector<fs::path> files;
+  const auto add = [&](fs::path file) {
+    if (file.extension() == ".idx") file.replace_extension(".bin");
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  };
+  for (const std::string& pattern : patterns) {
+    const fs::path index = folder / (pattern + ".idx");
+    if (fs::exists(index)) {
+      add(index);
+    } else {
+      for (fs::path& file : expand_globs({pattern}, folder)) add(std::move(file));
+    }
+  }
+  return files;
+}
+
+}  // namespace podium

@@ -1,0 +1,17 @@
+// The files that a pattern of data.train or evaluate.data names: text, or Megatron data (megatron_data.h).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace podium {
+
+// As expand_globs() (text_files.h) finds them. Besides paths and globs a pattern may be the NAME of Megatron
+// data; NAME.idx stands for NAME.bin, so "*" names the data once.
+std::vector<std::filesystem::path> data_files(const std::vector<std::string>& patterns,
+                                              const std::filesystem::path& folder);
+
+inline bool is_megatron(const std::filesystem::path& file) { return file.extension() == ".bin"; }
+
+}  // namespace podium
