@@ -116,7 +116,7 @@ TEST_P(DeviceRecordings, TrainToTheSameBits) {
   Trainee recorded(GetParam(), Precision::fp16, kind, device_context());
   Trainee eager(GetParam(), Precision::fp16, kind, eager_context());
   CheckpointState begin;
-  begin.loss_scaler.scale = 1 << 21;
+  begin.loss_scaler.scale = GetParam() == ModelFamily::llama ? 1 << 19 : 1 << 21;  // its gradients are larger
   recorded.restore(begin);
   eager.restore(begin);
   const std::vector<float> first = recorded.weights();
