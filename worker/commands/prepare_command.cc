@@ -110,7 +110,6 @@ PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& to
   options.name = arguments.part.empty()
                      ? arguments.out
                      : fmt::format("{}-{:05}-of-{:05}", arguments.out, part.number, part.count);
-  if (options.name.has_parent_path()) fs::create_directories(options.name.parent_path());
   options.rules = rules_of(arguments, tokenizer);
   options.tokenizer_identity = identity_of_tokenizer(arguments);
   options.threads = arguments.threads > 0
@@ -127,12 +126,12 @@ PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& to
 void print_report(const PrepareResult& result, const PrepareOptions& options, double seconds, bool as_json) {
   const PrepareReport& report = result.report;
   if (as_json) {
-    nlohmann::json json = to_json(report);
-    json["name"] = options.name.string();
-    json["files"] = options.files.size();
-    json["finished"] = result.finished;
-    json["seconds"] = seconds;
-    fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    nlohmann::json told = to_json(report);
+    told["name"] = options.name.string();
+    told["files"] = options.files.size();
+    told["finished"] = result.finished;
+    told["seconds"] = seconds;
+    fmt::print("{}\n", told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
   fmt::print("{}: {} documents, {} sequences, {} tokens in {} bytes, from {} bytes of text in {} files{}\n",
@@ -154,8 +153,9 @@ WorkerExit run_prepare(const PrepareArguments& arguments) {
     refuse_spec("--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
   const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
   const PrepareOptions options = options_of(arguments, *tokenizer);
-  ProgressPrinter printer(bytes_of(options.files));
   try {
+    if (options.name.has_parent_path()) fs::create_directories(options.name.parent_path());
+    ProgressPrinter printer(bytes_of(options.files));
     const PrepareResult result = prepare(options, *tokenizer, signals.stop(),
                                          [&](const PrepareProgress& progress) { printer.show(progress); });
     printer.close();
@@ -163,12 +163,8 @@ WorkerExit run_prepare(const PrepareArguments& arguments) {
     if (!result.finished) spdlog::warn("stopped; the same command goes on with {}", options.name.string());
     return result.finished ? WorkerExit::done : WorkerExit::saved;
   } catch (const std::system_error& error) {
-    printer.close();
     throw Failure(WorkerExit::disk_full,
                   std::string(error.what()) + "; the same command goes on where it was");
-  } catch (...) {
-    printer.close();
-    throw;
   }
 }
 

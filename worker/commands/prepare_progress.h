@@ -14,6 +14,9 @@ class ProgressPrinter {
  public:
   // `file_bytes` of all files together.
   explicit ProgressPrinter(std::uint64_t file_bytes);
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+  ~ProgressPrinter() { close(); }
 
   void show(const PrepareProgress& progress);
   // Ends the bar's line.

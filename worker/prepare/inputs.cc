@@ -36,6 +36,8 @@ struct stat look_at(const fs::path& file) {
   struct stat info {};
   if (::stat(file.c_str(), &info) != 0)
     throw BadData("cannot read " + file.string() + ": " + std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    throw BadData(file.string() + " is no regular file, as text must be to be read twice");
   return info;
 }
 
@@ -56,6 +58,7 @@ std::vector<fs::path> expand_inputs(const std::vector<std::string>& names) {
       for (const fs::path& found : expand_globs({name}, "")) add(found);
     }
   }
+  for (const fs::path& file : files) look_at(file);
   std::unordered_set<std::string> seen;
   std::erase_if(files,
                 [&](const fs::path& file) { return !seen.insert(fs::canonical(file).string()).second; });

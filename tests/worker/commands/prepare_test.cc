@@ -80,6 +80,9 @@ TEST_F(PrepareCommand, RefusesWhatItCannotDo) {
   write("a.txt", "w1\n");
   EXPECT_EQ(prepare("--out made none.txt"), 65);
   EXPECT_THAT(said(), HasSubstr("none.txt"));
+  EXPECT_EQ(prepare("--out made /dev/zero"), 65);
+  EXPECT_THAT(said(), HasSubstr("/dev/zero is no regular file"));
+  EXPECT_EQ(prepare("--out a.txt/made a.txt"), 73);
   EXPECT_EQ(prepare("--out made --append-eod a.txt"), 64);
   EXPECT_EQ(prepare("--out made --part 2/2 a.txt"), 64);
   EXPECT_EQ(prepare("--out made --documents pages a.txt"), 64);
