@@ -29,6 +29,7 @@ Examples:
   podium-worker prepare --tokenizer gpt2 --append-eod --out data/all 'books/*.txt.zst'
   podium-worker score dev-v1.1.json predictions.json        SQuAD's exact match and F1
   podium-worker inspect checkpoints/step-00000200
+  podium-worker evaluate gpt2 --wikitext wiki.test.tokens
   podium-worker export checkpoints/step-00000200 --out model
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
   podium-worker infer model --text lines.txt    fill [MASK], write embeddings
@@ -63,6 +64,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   run->callback([&] { exit = run_task(arguments); });
 
   add_calibrate(app);
+  add_evaluate(app, exit);
   add_export(app);
   add_gradients(app, exit);
   add_prepare(app, exit);

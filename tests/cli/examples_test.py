@@ -45,6 +45,7 @@ NOT_RUN = {
     "podium-worker infer": "needs a model; tests/worker makes one",
     "podium-worker calibrate": "needs a model; tests/worker makes one",
     "echo 'the capital of france is [MASK].' | podium-worker infer": "needs a published model",
+    "podium-worker evaluate": "needs a model; tests/worker makes one",
     "podium-worker latency": "takes long without a GPU",
 }
 

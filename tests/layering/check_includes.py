@@ -50,8 +50,9 @@ LAYERS = {
     "worker/checkpoint": ["worker/formats"],
     "worker/train": ["worker/checkpoint"],
     "worker/tasks": ["worker/train"],
+    "worker/evaluate": ["worker/tasks"],
     "worker/infer": ["worker/checkpoint"],
-    "worker/commands": ["worker/prepare", "worker/infer", "worker/tasks", "common/spec"],
+    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/infer", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }

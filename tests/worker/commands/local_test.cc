@@ -56,6 +56,23 @@ TEST_F(LocalCommand, TrainsTheYamlAsItStands) {
   EXPECT_TRUE(std::filesystem::exists(told["checkpoint"].get<std::string>() + "/manifest.json"));
 }
 
+TEST_F(LocalCommand, ACheckpointIsEvaluatedAsItsJobWas) {
+  const json told = summary("job.yaml");
+  ASSERT_EQ(run("\"$0\" evaluate " + told["checkpoint"].get<std::string>() +
+                " --masked heldout.txt --length 32 --sequences 64 --json > measures.json"),
+            0)
+      << output();
+  const json measures = json::parse(read_file(path("measures.json")));
+  for (const char* name : {"mlm_loss", "mlm_accuracy", "nsp_accuracy"})
+    EXPECT_NEAR(measures[name].get<double>(), told["metrics"][std::string("eval/") + name].get<double>(),
+                1e-5)
+        << name;
+  EXPECT_EQ(run("\"$0\" evaluate " + told["checkpoint"].get<std::string>() + " --wikitext heldout.txt"), 64);
+  EXPECT_THAT(output(), HasSubstr("--wikitext is for models that predict the next token"));
+  EXPECT_EQ(run("\"$0\" evaluate none --masked heldout.txt"), 65);
+  EXPECT_THAT(output(), HasSubstr("none is no model"));
+}
+
 TEST_F(LocalCommand, OverridesAndGoesOnFromItsCheckpoint) {
   EXPECT_EQ(
       summary(
