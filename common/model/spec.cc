@@ -65,6 +65,7 @@ json model_json(const ModelSpec& model) {
   if (traits_of(model.family).rotary) {
     out["key_value_heads"] = model.key_heads();
     out["rope_theta"] = model.rope_theta;
+    if (model.tie_embeddings) out["tie_embeddings"] = true;
   }
   if (!model.preset.empty()) out["preset"] = model.preset;
   if (!model.init.empty()) out["init"] = model.init;
@@ -86,6 +87,7 @@ ModelSpec model_from(const json& in) {
   model.initializer_range = in.at("initializer_range");
   model.key_value_heads = in.value("key_value_heads", model.key_value_heads);
   model.rope_theta = in.value("rope_theta", model.rope_theta);
+  model.tie_embeddings = in.value("tie_embeddings", model.tie_embeddings);
   model.init = in.value("init", "");
   return model;
 }

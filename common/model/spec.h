@@ -45,6 +45,8 @@ struct ModelSpec {
   std::string
       init;  // folder of a Hugging Face model to start from, relative to the data folder; "" fresh weights
 
+  bool tie_embeddings = false;  // llama: the word embeddings score tokens, as bert's and gpt's always do
+
   int key_heads() const { return key_value_heads > 0 ? key_value_heads : heads; }
 };
 

@@ -117,12 +117,12 @@ void check_task(const Facts& facts, Problems& problems) {
                                              family->name(), *task, tasks_by_family()));
 }
 
-// Keys of families whose positions turn queries and keys.
+// Keys of Llama, whose positions turn queries and keys.
 void check_rotary(const Facts& facts, Problems& problems) {
   const FamilyTraits* family = named_family(facts);
   if (family == nullptr) return;
   if (!family->rotary) {
-    for (const char* key : {"/model/key_value_heads", "/model/rope_theta"})
+    for (const char* key : {"/model/key_value_heads", "/model/rope_theta", "/model/tie_embeddings"})
       if (facts.has(key))
         problems.add_key(
             key, fmt::format("{} is for llama; leave it out of a {} model", dotted(key), family->name()));

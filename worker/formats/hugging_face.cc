@@ -41,6 +41,7 @@ void check_same_model(const fs::path& folder, const ModelSpec& spec) {
   check("the number of heads", found.heads, spec.heads);
   check("the number of key and value heads", found.key_heads(), spec.key_heads());
   check("the base of the rotary angles", found.rope_theta, spec.rope_theta);
+  check("the tying of the word embeddings", found.tie_embeddings, spec.tie_embeddings);
   check("the intermediate size", found.intermediate, spec.intermediate);
   check("the number of positions", found.max_positions, spec.max_positions);
   if (found.vocab > spec.vocab) check("the vocabulary", found.vocab, spec.vocab);
@@ -202,7 +203,8 @@ std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSp
     for (const FullTensor& part : split_entry(entry, place->file->read_floats(place->name)))
       place_part(part, parameters);
   }
-  if (parameters.find(family_of(spec).names.word) != nullptr) check_tied(files, spec.family);
+  if (ties_embeddings(spec) && parameters.find(family_of(spec).names.word) != nullptr)
+    check_tied(files, spec.family);
   parameters.weights_changed();
   return absent;
 }

@@ -1,6 +1,6 @@
 // Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors, or
 // several files and model.safetensors.index.json. BERT for pre-training and GPT-2, whose heads are tied to
-// the word embeddings, and Llama, whose head is not. Whatever does not fit throws BadData naming the file and
+// the word embeddings, and Llama, whose head may be. Whatever does not fit throws BadData naming the file and
 // the tensor or key.
 #pragma once
 

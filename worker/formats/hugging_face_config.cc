@@ -53,6 +53,13 @@ class Config {
     return value;
   }
 
+  // False where there is no such key, or the family has none.
+  bool flag(std::string_view key) const {
+    const json value = json_.value(key, json(false));
+    if (!value.is_boolean()) throw BadData(fmt::format("{}: {} must be true or false", path_, key));
+    return value;
+  }
+
   bool is_set(std::string_view key) const { return json_.contains(key) && !json_[key].is_null(); }
 
   // Where the key is there, it has to have this value.
@@ -89,6 +96,7 @@ ModelSpec read_model(const Config& config, const Family& family) {
   config.expect(form.head_size, spec.hidden / spec.heads);
   if (config.is_set(form.key_value_heads)) spec.key_value_heads = config.count(form.key_value_heads);
   spec.rope_theta = config.number(form.rope_theta, spec.rope_theta);
+  spec.tie_embeddings = config.flag(form.tie_embeddings);
   spec.vocab = config.count(form.vocab);
   spec.max_positions = config.count(form.max_positions);
   spec.dropout = config.number(form.dropout, traits_of(family.family).dropout);
@@ -130,6 +138,7 @@ std::string hugging_face_config(const ModelSpec& spec) {
   set(form.heads, spec.heads);
   set(form.key_value_heads, spec.key_heads());
   set(form.rope_theta, spec.rope_theta);
+  set(form.tie_embeddings, spec.tie_embeddings);
   set(form.intermediate, spec.intermediate);
   set(form.vocab, spec.vocab);
   set(form.max_positions, spec.max_positions);

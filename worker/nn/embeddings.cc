@@ -9,7 +9,7 @@ ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& te
                                     bool tied_copy) {
   Parameter word{.name = std::string(family_of(spec).names.word),
                  .shape = Shape{spec.vocab, spec.hidden},
-                 .tied = family_of(spec).names.decoder.empty(),
+                 .tied = ties_embeddings(spec),
                  .tied_copy = tied_copy};
   tensor.cut(word, 0);
   return store.add(std::move(word));

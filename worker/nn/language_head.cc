@@ -12,8 +12,7 @@ namespace {
 std::string head_norm(const ModelSpec& spec) { return std::string(family_of(spec).names.head_norm); }
 // "" where the word embeddings decode.
 std::string decoder_weight(const ModelSpec& spec) {
-  const std::string_view name = family_of(spec).names.decoder;
-  return name.empty() ? "" : std::string(name) + ".weight";
+  return ties_embeddings(spec) ? "" : std::string(family_of(spec).names.decoder) + ".weight";
 }
 
 class LanguageHead final : public Head {

@@ -1,5 +1,5 @@
-// The head of families that predict the next token: decode(Norm(x[scored])). The word embeddings decode, or
-// where the family has one (FamilyNames::decoder) a weight of the head's own.
+// The head of families that predict the next token: decode(Norm(x[scored])). The word embeddings
+// decode where they are tied, else a weight of the head's own (FamilyNames::decoder).
 #pragma once
 
 #include "worker/nn/families/family.h"

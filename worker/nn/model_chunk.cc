@@ -9,7 +9,7 @@ std::deque<ModelChunk> make_chunks(ParameterStore& store, const TensorGroup& ten
   constexpr std::int64_t kFlatMultiple = 16;  // of the flat buffers, for each data rank
   ParameterId
       word;  // the embeddings, or the last stage's copy of them, which only a head that ties them needs
-  if (groups.last_stage() && !groups.first_stage() && family_of(spec).names.decoder.empty())
+  if (groups.last_stage() && !groups.first_stage() && ties_embeddings(spec))
     word = declare_word_embeddings(store, tensor, spec, true);
 
   const int stages = interleave * groups.layout.pipeline;

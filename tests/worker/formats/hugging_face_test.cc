@@ -303,7 +303,7 @@ TEST_P(HuggingFace, ATensorThatIsMissingStrangeOrMisshapenIsNamed) {
   EXPECT_THAT(error_of_loading(spec()),
               HasSubstr("\"" + misshapen.name + "\" is of shape " + wrong + "; the model's is " + right));
 
-  if (family_of(GetParam()).hugging_face.tied.empty()) return;
+  if (!ties_embeddings(spec())) return;
   tensors = good;
   tensors.push_back(
       {std::string(family_of(GetParam()).hugging_face.tied), tensors[0].shape, tensors[0].values});
@@ -369,7 +369,9 @@ TEST_P(HuggingFace, AnotherActivationOrKindOfModelIsRefused) {
               HasSubstr("relu"));
   const std::string epsilon(form.norm_epsilon);
   EXPECT_THAT(error_with(epsilon.c_str(), 1e-6), HasSubstr(epsilon + " is 1e-06"));
-  EXPECT_THAT(error_with("tie_word_embeddings", form.tied.empty()), HasSubstr("tie_word_embeddings"));
+  EXPECT_THAT(
+      error_with("tie_word_embeddings", !ties_embeddings(spec())),
+      testing::ContainsRegex("tie_word_embeddings is false|the tying of the word embeddings is true"));
   EXPECT_THAT(error_with("model_type", "t5"), HasSubstr("model_type is \"t5\""));
   EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("vocab_size must be"));
   EXPECT_THAT(error_with("vocab_size", -3), HasSubstr("vocab_size must be"));
@@ -440,6 +442,27 @@ TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   ModelSpec llama3 = llama2;
   llama3.key_value_heads = 8, llama3.intermediate = 14336, llama3.vocab = 128256;
   EXPECT_EQ(parameters(llama3), 8'030'261'248);
+}
+
+TEST(HuggingFaceTies, ALlamaMayDecodeByItsWordEmbeddings) {
+  const TempFolder folder;
+  ModelSpec spec = small(ModelFamily::llama);
+  spec.tie_embeddings = true;
+  const std::vector<FullTensor> tensors = expected_tensors(spec);
+  EXPECT_TRUE(std::ranges::none_of(tensors, [](const FullTensor& t) { return t.name == "lm_head.weight"; }));
+  write_hugging_face(folder.path() / "tied", spec, source_of(tensors), 1 << 30);
+  EXPECT_TRUE(read_hugging_face_config(folder.path() / "tied").tie_embeddings);
+  ParameterStore store;
+  declare(store, spec);
+  EXPECT_THAT(load_hugging_face(folder.path() / "tied", spec, store), IsEmpty());
+  const auto found = store.weights(*store.find("model.embed_tokens.weight"));
+  EXPECT_EQ(found[7], expected_value("model.embed_tokens.weight", 7));
+
+  ModelSpec untied = spec;
+  untied.tie_embeddings = false;
+  ParameterStore other;
+  declare(other, untied);
+  EXPECT_THROW(load_hugging_face(folder.path() / "tied", untied, other), BadData);
 }
 
 // What makes a folder of transformers another model than ours of the same shape.

@@ -11,7 +11,7 @@ from reference import IGNORED
 DEVIATION = 0.04
 
 SHAPES = {"layers": 4, "hidden": 64, "heads": 4, "key_value_heads": 2, "intermediate": 256, "vocab": 328,
-          "positions": 64}
+          "positions": 64, "tied": False}
 
 
 def bert_config(shape):
@@ -87,7 +87,7 @@ def llama_config(shape):
             "num_attention_heads": shape["heads"], "num_key_value_heads": shape["key_value_heads"],
             "intermediate_size": shape["intermediate"], "hidden_act": "silu", "attention_dropout": 0.0,
             "max_position_embeddings": shape["positions"], "initializer_range": 0.02, "rms_norm_eps": 1e-5,
-            "rope_theta": 500.0, "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": False,
+            "rope_theta": 500.0, "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": shape["tied"],
             "bos_token_id": 0, "eos_token_id": 0}
 
 
@@ -95,7 +95,9 @@ def llama_shapes(shape):
     hidden, wide = shape["hidden"], shape["intermediate"]
     keys = hidden // shape["heads"] * shape["key_value_heads"]
     table = (shape["vocab"], hidden)
-    shapes = {"model.embed_tokens.weight": table, "lm_head.weight": table, "model.norm.weight": (hidden,)}
+    shapes = {"model.embed_tokens.weight": table, "model.norm.weight": (hidden,)}
+    if not shape["tied"]:
+        shapes["lm_head.weight"] = table
     for i in range(shape["layers"]):
         layer = f"model.layers.{i}."
         for part, out in {"q": hidden, "k": keys, "v": keys, "o": hidden}.items():

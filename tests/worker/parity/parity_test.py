@@ -18,7 +18,7 @@ except ImportError:
     sys.exit(77)
 
 import safetensors_file
-from make_case import FAMILIES, write_batch, write_model
+from make_case import FAMILIES, SHAPES, write_batch, write_model
 from reference import IGNORED, loss_and_gradients
 from worker import Worker
 
@@ -71,8 +71,8 @@ class Parity(unittest.TestCase):
     def case(self, family, shape=None, **batch_options):
         init = self.folder / family
         write_model(init, family, seed=1, shape=shape)
-        vocab = {"vocab": shape["vocab"]} if shape else {}
-        return init, write_batch(init / "batch.safetensors", family, seed=2, **vocab, **batch_options)
+        vocab = {**SHAPES, **(shape or {})}["vocab"]
+        return init, write_batch(init / "batch.safetensors", family, seed=2, vocab=vocab, **batch_options)
 
     def test_one_process(self):
         for family, precision in itertools.product(FAMILIES, TOLERANCES):
@@ -101,6 +101,11 @@ class Parity(unittest.TestCase):
         for family, layout in itertools.product(FAMILIES, [(), ("--tensor", "2", "--pipeline", "3")]):
             with self.subTest(family=family, layout=layout):
                 self.check(*self.case(family, shape, sequences=3, length=29, padded=True), "fp32", *layout)
+
+    def test_llamas_head_may_be_tied(self):
+        for layout in [(), ("--tensor", "2"), ("--pipeline", "2")]:
+            with self.subTest(layout=layout):
+                self.check(*self.case("llama", {"tied": True}), "fp32", *layout)
 
     def test_next_sentence_labels_may_be_absent(self):
         init, batch = self.case("bert")

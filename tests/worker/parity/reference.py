@@ -130,7 +130,8 @@ def llama_logits(config, weights, batch):
         normal = norm(x, layer + "post_attention_layernorm")
         gate = F.silu(dense(normal, layer + "mlp.gate_proj"))
         x = x + dense(gate * dense(normal, layer + "mlp.up_proj"), layer + "mlp.down_proj")
-    return dense(norm(x, "model.norm"), "lm_head")
+    table = "model.embed_tokens" if config["tie_word_embeddings"] else "lm_head"
+    return dense(norm(x, "model.norm"), table)
 
 
 def llama_loss(config, weights, batch):

@@ -23,6 +23,10 @@ const Family& family_of(ModelFamily family) {
   return **found;
 }
 
+bool ties_embeddings(const ModelSpec& spec) {
+  return family_of(spec).names.decoder.empty() || spec.tie_embeddings;
+}
+
 std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view part) {
   return std::string(family_of(spec).names.layers) + std::to_string(layer) + "." + std::string(part);
 }

@@ -35,7 +35,7 @@ struct FamilyNames {
   std::string_view pooler;  // the dense layer that heads of whole sequences begin with (sequence_head.h)
   // Of language_head.h.
   std::string_view head_norm;
-  std::string_view decoder;  // "": the word embeddings decode
+  std::string_view decoder;  // its own weight, unless the word embeddings decode (ties_embeddings())
 };
 
 enum class NormKind { layer, rms };
@@ -54,7 +54,7 @@ struct HuggingFaceForm {
   // The keys of config.json. `embedding_dropout`: "" where it is the key `dropout`, too. "" also where a
   // family has no such key; a `dropout` without a key is 0.
   std::string_view layers, hidden, heads, head_size, key_value_heads, intermediate, vocab, max_positions;
-  std::string_view rope_theta;
+  std::string_view rope_theta, tie_embeddings;
   std::string_view dropout, attention_dropout, embedding_dropout, norm_epsilon;
   bool intermediate_may_lack = false;  // it is then 4 x hidden
   std::string_view required;           // JSON; a file that has one of these keys must have this value
@@ -95,6 +95,8 @@ struct Family {
 
 const Family& family_of(ModelFamily family);
 inline const Family& family_of(const ModelSpec& spec) { return family_of(spec.family); }
+// Whether the word embeddings also decode: always, or where the spec says so.
+bool ties_embeddings(const ModelSpec& spec);
 // What the family calls this part of layer `layer`, say "transformer.h.3.ln_1".
 std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view part);
 inline std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view FamilyNames::*part) {

@@ -1,6 +1,6 @@
 // Llama (Touvron et al., 2023; Grattafiori et al., 2024): its layers' shape and its names. RMSNorm in front
 // of each branch, positions that turn queries and keys, keys and values that groups of heads may share,
-// SwiGLU, no biases, and a head that predicts the next token with a weight of its own.
+// SwiGLU, no biases, and a head that predicts the next token with a weight of its own, or tied.
 #include "worker/nn/language_head.h"
 
 namespace podium {
@@ -54,16 +54,17 @@ constinit const Family kLlamaFamily{
             .vocab = "vocab_size",
             .max_positions = "max_position_embeddings",
             .rope_theta = "rope_theta",
+            .tie_embeddings = "tie_word_embeddings",
             .attention_dropout = "attention_dropout",
             .norm_epsilon = "rms_norm_eps",
-            .required = R"({"hidden_act": "silu", "tie_word_embeddings": false, "attention_bias": false,
-                                     "mlp_bias": false, "rope_scaling": null, "rope_parameters": null,
-                                     "pretraining_tp": 1})",
-            .written = R"({"hidden_act": "silu", "tie_word_embeddings": false, "attention_bias": false,
-                                     "mlp_bias": false})",
+            .required =
+                R"({"hidden_act": "silu", "attention_bias": false, "mlp_bias": false,
+                                     "rope_scaling": null, "rope_parameters": null, "pretraining_tp": 1})",
+            .written = R"({"hidden_act": "silu", "attention_bias": false, "mlp_bias": false})",
             .prefix = "model.",
             .bare = kLlamaBare,
             .other_endings = kLlamaOtherEndings,
+            .tied = "lm_head.weight",
         },
 };
 
