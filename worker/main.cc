@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
@@ -37,8 +38,8 @@ Examples:
   podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
 
-Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write or read a checkpoint, 74 another rank is lost,
-75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
+Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write a checkpoint or not read one at present, 74 another rank is
+lost, 75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
 )";
 
 struct Arguments {
@@ -101,6 +102,9 @@ int main(int argc, char** argv) {
   } catch (const BadData& error) {
     spdlog::error("{}", error.what());
     exit = WorkerExit::bad_data;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("there is not enough memory for this; a smaller batch needs less");
+    exit = WorkerExit::bug;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
     exit = WorkerExit::bug;

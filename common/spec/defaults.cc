@@ -41,7 +41,7 @@ void drop_required(const json& schema, json& defaults) {
     if (value.is_object()) drop_required(here.at("properties").at(name), value);
 }
 
-// JobSpec's defaults as JSON, without the keys that must be written: those have none.
+// JobSpec's defaults as JSON. Keys that must be written are left out: they have no default.
 json struct_defaults(bool runs_command) {
   JobSpec spec;
   if (runs_command) spec.command = {"program"};
@@ -56,7 +56,7 @@ json struct_defaults(bool runs_command) {
   return defaults;
 }
 
-// Adds to `value` what `defaults` has and it lacks.
+// Adds to `value` the keys of `defaults` that it lacks.
 void fill(json& value, const json& defaults) {
   for (const auto& [name, standard] : defaults.items()) {
     if (!value.contains(name)) {
@@ -71,7 +71,7 @@ void set_default(json& object, const char* key, json value) {
   if (!object.contains(key)) object[key] = std::move(value);
 }
 
-// The model's; where it names none that there is, that of a spec's model by default.
+// The model's family; the default of a spec where it names none that exists.
 const FamilyTraits& family_of(const json& model) {
   const json name = model.value("family", json());
   const FamilyTraits* known = name.is_string() ? find_family(name.get<std::string>()) : nullptr;
@@ -119,7 +119,7 @@ void fill_model(json& model) {
   set_default(model, "rope_theta", ModelSpec{}.rope_theta);
 }
 
-// A phase inherits what it does not write from the one before; only the steps are always its own.
+// A phase inherits the keys that it does not write from the phase before. Only the steps are always its own.
 void fill_phases(json& training) {
   if (!training["phases"].is_array()) return;
   json before = json::object();
@@ -155,6 +155,13 @@ void fill_data(json& data) {
 }
 
 }  // namespace
+
+std::string preset_names(std::string_view family) {
+  std::string names;
+  for (const ModelPreset& preset : kPresets)
+    if (preset.family == family) names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return names;
+}
 
 const ModelPreset* find_preset(std::string_view name) {
   for (const ModelPreset& preset : kPresets)

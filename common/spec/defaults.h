@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 
 namespace podium {
@@ -20,6 +21,9 @@ struct ModelPreset {
   int max_positions = 0;
   double rope_theta = 0;
 };
+
+// "bert-tiny, bert-mini, …", all of the family's.
+std::string preset_names(std::string_view family);
 
 // Null where there is none of that name.
 const ModelPreset* find_preset(std::string_view name);

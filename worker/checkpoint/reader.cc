@@ -51,9 +51,19 @@ void deliver(const SafetensorsFile& file, const std::string& kind, const Piece& 
   }
 }
 
+std::string no_checkpoint(const fs::path& folder) {
+  const std::vector<std::string> inside =
+      fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{};
+  return fmt::format("{} is no checkpoint, for it has no {}; name the folder of a step, such as {}",
+                     folder.string(), kManifestName,
+                     inside.empty() ? "checkpoints/step-00000200" : (folder / inside.front()).string());
+}
+
 }  // namespace
 
 CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
+  std::error_code unknown;
+  if (!fs::exists(checkpoint / kManifestName, unknown)) throw BadData(no_checkpoint(checkpoint));
   try {
     CheckpointManifest manifest = read_manifest(checkpoint);
     for (const auto& [name, part] : manifest.files) verify_file(checkpoint, name, part.digest);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -33,7 +34,8 @@ Examples:
 A preset's name stands for random weights, which int8 and fp8 take with the ranges of a random text: the time does not
 depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
 
-constexpr int kVocabulary = 30528;  // BERT's, padded
+constexpr int kVocabulary = 30528;    // BERT's, padded
+constexpr int kMostTokens = 1 << 22;  // of a batch; 2^13 sequences of 512
 
 struct LatencyArguments {
   ModelArguments model;
@@ -78,11 +80,16 @@ std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const Mod
     shapes.push_back(shape);
   }
   if (shapes.empty()) shapes.push_back(arguments.shape);
-  for (const SessionShape& shape : shapes)
+  for (const SessionShape& shape : shapes) {
     if (shape.length > spec.max_positions)
       throw Failure(WorkerExit::bad_spec,
                     fmt::format("length {}: the model has {} positions; use --length {} or less",
                                 shape.length, spec.max_positions, spec.max_positions));
+    if (shape.sequences > kMostTokens / shape.length)
+      throw Failure(WorkerExit::bad_spec,
+                    fmt::format("a batch of {} x {} has more than {} tokens; use --batch {} or less",
+                                shape.sequences, shape.length, kMostTokens, kMostTokens / shape.length));
+  }
   return shapes;
 }
 
@@ -182,6 +189,9 @@ void check_results(const LatencyArguments& arguments, const SourceModel& model,
 void run_latency(const LatencyArguments& arguments) {
   const std::string name = arguments.model.model.string();
   const std::optional<ModelSpec> preset = preset_model(name);
+  if (!preset && !std::filesystem::exists(arguments.model.model))
+    throw Failure(WorkerExit::bad_spec, fmt::format("{} is neither a folder nor a preset; the presets are {}",
+                                                    name, preset_names("bert")));
   SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
   const std::vector<SessionShape> shapes = shapes_of(arguments, model.spec);
   const InferenceOptions options{.precision = precision_of(arguments.compute, model),
