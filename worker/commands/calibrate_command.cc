@@ -98,10 +98,10 @@ void check_model(const CalibrateArguments& arguments, const SourceModel& model) 
 void run_calibrate(const CalibrateArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
   check_model(arguments, model);
-  const WordPieceTokenizer tokenizer = tokenizer_of(model);
-  const SpecialTokens& special = tokenizer.vocabulary().special();
+  const std::unique_ptr<const WordPieceTokenizer> tokenizer = tokenizer_of(model);
+  const SpecialTokens& special = tokenizer->special();
   const std::vector<MaskedSequence> text =
-      read_masked_text(arguments.text, tokenizer, arguments.length, arguments.sequences);
+      read_masked_text(arguments.text, *tokenizer, arguments.length, arguments.sequences);
   const auto [calibrating, comparing] = parts_of(text);
   const QuantisationChoice choice{inference_precision_from(arguments.format), arguments.sparse,
                                   arguments.format == "int8" ? arguments.percentile / 100 : 1.0};

@@ -8,6 +8,7 @@
 
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
+#include "worker/tokenizer/load_tokenizer.h"
 
 namespace podium {
 
@@ -55,19 +56,26 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
 
 SourceModel read_model(const ModelArguments& arguments) {
   SourceModel model = read_source_model(arguments.model, arguments.data);
-  if (!arguments.vocabulary.empty()) model.tokenizer = {arguments.vocabulary, !arguments.cased};
+  if (!arguments.vocabulary.empty())
+    model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
   return model;
 }
 
-WordPieceTokenizer tokenizer_of(const SourceModel& model) {
-  if (model.tokenizer.vocabulary.empty())
+std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model) {
+  const auto& [what, lowercase] = model.tokenizer;
+  if (what.empty())
     throw BadData(model.origin + " has no vocabulary beside it; say with --vocab where it is");
-  Vocabulary vocabulary = Vocabulary::load(model.tokenizer.vocabulary);
-  if (vocabulary.size() > model.spec.vocab)
-    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together",
-                              model.tokenizer.vocabulary.string(), vocabulary.size(), model.origin,
-                              model.spec.vocab));
-  return {std::move(vocabulary), model.tokenizer.lowercase};
+  std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(what, lowercase);
+  const auto* wordpiece = dynamic_cast<const WordPieceTokenizer*>(tokenizer.get());
+  if (!wordpiece) throw BadData(what + " holds byte pairs, and a BERT needs WordPiece; see --vocab");
+  const SpecialTokens& special = wordpiece->special();
+  for (const std::int32_t id : {special.pad, special.classify, special.separator, special.mask})
+    if (id < 0) throw BadData(what + " lacks one of [PAD], [CLS], [SEP] and [MASK]; see --vocab");
+  if (wordpiece->size() > model.spec.vocab)
+    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
+                              wordpiece->size(), model.origin, model.spec.vocab));
+  tokenizer.release();
+  return std::unique_ptr<const WordPieceTokenizer>(wordpiece);
 }
 
 }  // namespace podium

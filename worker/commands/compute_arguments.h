@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "worker/infer/bert_weights.h"
@@ -45,6 +46,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
 // Throws BadData.
 SourceModel read_model(const ModelArguments& arguments);
-WordPieceTokenizer tokenizer_of(const SourceModel& model);
+// With all special tokens; no id is beyond the model's. Throws BadData.
+std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model);
 
 }  // namespace podium

@@ -58,12 +58,12 @@ std::vector<TextSequence> read_sequences(const std::string& path, const WordPiec
 }
 
 std::string answer_text(const TextSequence& sequence, const TextResult& result,
-                        const Vocabulary& vocabulary) {
+                        const WordPieceTokenizer& tokenizer) {
   std::string text = sequence.text + "\n";
   for (const auto& candidates : result.masks) {
     text += "  [MASK]";
     for (const Candidate& candidate : candidates)
-      text += fmt::format("  {} {:.3f}", vocabulary.token(candidate.token), candidate.probability);
+      text += fmt::format("  {} {:.3f}", tokenizer.token(candidate.token), candidate.probability);
     text += "\n";
   }
   if (result.follows) text += fmt::format("  second follows first: {:.3f}\n", *result.follows);
@@ -71,13 +71,13 @@ std::string answer_text(const TextSequence& sequence, const TextResult& result,
 }
 
 std::string answer_json(const TextSequence& sequence, const TextResult& result,
-                        const Vocabulary& vocabulary) {
+                        const WordPieceTokenizer& tokenizer) {
   json masks = json::array();
   for (std::size_t i = 0; i < result.masks.size(); ++i) {
     json candidates = json::array();
     for (const Candidate& candidate : result.masks[i])
       candidates.push_back(
-          {{"token", vocabulary.token(candidate.token)}, {"probability", candidate.probability}});
+          {{"token", tokenizer.token(candidate.token)}, {"probability", candidate.probability}});
     masks.push_back({{"position", sequence.masked[i]}, {"candidates", candidates}});
   }
   json object{{"text", sequence.text}, {"tokens", sequence.length()}, {"masks", masks}};
@@ -112,31 +112,31 @@ void check_masks(const std::vector<TextSequence>& sequences, const BertWeights& 
 }
 
 // A vocabulary may be smaller than the model's, which is padded: a candidate must be a token.
-void drop_unknown(TextResult& result, std::int32_t tokens) {
+void drop_unknown(TextResult& result, const WordPieceTokenizer& tokenizer) {
   for (auto& candidates : result.masks)
-    std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.token >= tokens; });
+    std::erase_if(candidates,
+                  [&](const Candidate& candidate) { return tokenizer.token(candidate.token).empty(); });
 }
 
 void run_infer(const InferArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
-  const WordPieceTokenizer tokenizer = tokenizer_of(model);
-  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  const std::unique_ptr<const WordPieceTokenizer> tokenizer = tokenizer_of(model);
   const std::vector<TextSequence> sequences =
-      read_sequences(arguments.text, tokenizer, model.spec.max_positions);
+      read_sequences(arguments.text, *tokenizer, model.spec.max_positions);
   Compute compute(arguments.compute);
   BertWeights weights =
       make_bert_weights(compute.context, model, {.precision = precision_of(arguments.compute, model)});
   check_masks(sequences, weights, model);
-  TextInference inference(compute.context, weights, vocabulary.special());
+  TextInference inference(compute.context, weights, tokenizer->special());
   Embeddings embeddings;
   const auto batch = static_cast<std::size_t>(arguments.batch);
   for (std::size_t begin = 0; begin < sequences.size(); begin += batch) {
     const auto part = std::span(sequences).subspan(begin, std::min(batch, sequences.size() - begin));
     std::vector<TextResult> results = inference.run(part, arguments.top);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      drop_unknown(results[i], vocabulary.size());
+      drop_unknown(results[i], *tokenizer);
       const auto tell = arguments.json ? answer_json : answer_text;
-      std::fputs(tell(part[i], results[i], vocabulary).c_str(), stdout);
+      std::fputs(tell(part[i], results[i], *tokenizer).c_str(), stdout);
       embeddings.add(results[i]);
     }
   }

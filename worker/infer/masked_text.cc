@@ -48,7 +48,7 @@ class Packer {
 
  private:
   void take(std::size_t tokens) {
-    sequences_.push_back(masked(std::span(waiting_).first(tokens), tokenizer_.vocabulary().special()));
+    sequences_.push_back(masked(std::span(waiting_).first(tokens), tokenizer_.special()));
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(tokens));
   }
 

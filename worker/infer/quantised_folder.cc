@@ -12,6 +12,7 @@
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
 #include "worker/input/bad_data.h"
+#include "worker/tokenizer/load_tokenizer.h"
 
 namespace podium {
 namespace {
@@ -184,6 +185,23 @@ SourceModel read_quantised_folder(const fs::path& folder) {
   return model;
 }
 
+namespace {
+
+void copy_tokenizer(const TokenizerSource& source, const fs::path& folder) {
+  constexpr auto kOverwrite = fs::copy_options::overwrite_existing;
+  if (source.what.starts_with(kWordPiecePrefix)) {
+    fs::copy_file(source.what.substr(kWordPiecePrefix.size()), folder / "vocab.txt", kOverwrite);
+    const json config{{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", source.lowercase}};
+    write_file_atomic(folder / "tokenizer_config.json", config.dump(2) + "\n");
+  } else if (!source.what.empty()) {
+    for (const char* name : kTokenizerFiles)
+      if (fs::exists(fs::path(source.what) / name))
+        fs::copy_file(fs::path(source.what) / name, folder / name, kOverwrite);
+  }
+}
+
+}  // namespace
+
 void write_quantised_folder(const fs::path& folder, const SourceModel& model, const json& calibration) {
   fs::create_directories(folder);
   for (const char* name : {"config.json", kWeightsFile, kQuantisationFile})
@@ -191,11 +209,7 @@ void write_quantised_folder(const fs::path& folder, const SourceModel& model, co
       throw BadData((folder / name).string() + " exists already; choose another folder");
   write_weights(folder / kWeightsFile, model);
   write_file_atomic(folder / "config.json", hugging_face_config(model.spec));
-  if (!model.tokenizer.vocabulary.empty()) {
-    fs::copy_file(model.tokenizer.vocabulary, folder / "vocab.txt", fs::copy_options::overwrite_existing);
-    const json tokenizer{{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", model.tokenizer.lowercase}};
-    write_file_atomic(folder / "tokenizer_config.json", tokenizer.dump(2) + "\n");
-  }
+  copy_tokenizer(model.tokenizer, folder);
   const bool sparse = model.products.begin()->second.sparse();
   const json description{{"version", kVersion},
                          {"format", to_string(*model.quantised_to)},

@@ -16,7 +16,7 @@ inline constexpr char kQuantisationFile[] = "quantization.json";
 SourceModel read_quantised_folder(const std::filesystem::path& folder);
 
 // `model` has products and quantised_to; `calibration` says where the ranges came from and what they cost.
-// The folder is made, and must not hold a model already. A vocabulary is copied.
+// The folder is made, and must not hold a model already. The files of its tokenizer are copied.
 void write_quantised_folder(const std::filesystem::path& folder, const SourceModel& model,
                             const nlohmann::json& calibration);
 

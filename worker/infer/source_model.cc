@@ -12,7 +12,7 @@
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/nn/parameters.h"
-#include "worker/tokenizer/tokenizer_config.h"
+#include "worker/tokenizer/load_tokenizer.h"
 
 namespace podium {
 namespace {
@@ -40,11 +40,8 @@ void take_tensors(const ModelSpec& spec, const ParameterStore& store, const std:
   }
 }
 
-TokenizerFile tokenizer_beside(const fs::path& folder) {
-  TokenizerFile file;
-  if (fs::exists(folder / "vocab.txt")) file.vocabulary = folder / "vocab.txt";
-  file.lowercase = read_tokenizer_config(folder).lowercase.value_or(true);
-  return file;
+TokenizerSource tokenizer_beside(const fs::path& folder) {
+  return {.what = holds_tokenizer(folder) ? folder.string() : ""};
 }
 
 SourceModel read_hugging_face_model(const fs::path& folder) {
@@ -64,7 +61,7 @@ SourceModel read_checkpoint_model(const fs::path& folder, const fs::path& data_f
   check_family(folder, model.spec);
   const TokenizerSpec& tokenizer = manifest.state.spec.data.tokenizer;
   if (fs::exists(data_folder / tokenizer.wordpiece) && !tokenizer.wordpiece.empty())
-    model.tokenizer = {data_folder / tokenizer.wordpiece, tokenizer.lowercase};
+    model.tokenizer = wordpiece_source(data_folder / tokenizer.wordpiece, tokenizer.lowercase);
   try {
     for (FullTensor& tensor : read_full_weights(folder, manifest, model.spec)) {
       const std::string name = tensor.name;
@@ -88,6 +85,10 @@ void check_family(const fs::path& folder, const ModelSpec& spec) {
   if (spec.family != ModelFamily::bert)
     throw BadData(folder.string() + " is a " + std::string(to_string(spec.family)) +
                   " model; inference knows bert only");
+}
+
+TokenizerSource wordpiece_source(const fs::path& vocabulary, bool lowercase) {
+  return {std::string(kWordPiecePrefix) + vocabulary.string(), lowercase};
 }
 
 bool can_be_sparse(const ModelSpec& spec) {

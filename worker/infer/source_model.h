@@ -16,15 +16,17 @@
 
 namespace podium {
 
-struct TokenizerFile {
-  std::filesystem::path vocabulary;  // of WordPiece; "" where the model came without
-  bool lowercase = true;
+struct TokenizerSource {
+  std::string what;       // as load_tokenizer takes it; "" where the model came without
+  bool lowercase = true;  // with wordpiece:
 };
+
+TokenizerSource wordpiece_source(const std::filesystem::path& vocabulary, bool lowercase);
 
 struct SourceModel {
   std::string origin;  // how messages name it
   ModelSpec spec;
-  TokenizerFile tokenizer;
+  TokenizerSource tokenizer;
   std::map<std::string, FullTensor> tensors;  // f32, under Hugging Face's names; heads may be absent
   // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their
   // parameters are not among the tensors.

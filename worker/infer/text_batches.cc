@@ -18,7 +18,7 @@ constexpr int kLengthMultiple = 16, kPredictionMultiple = 8;
 TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
                          const std::string& origin) {
   if (find_invalid_utf8(line) != std::string_view::npos) throw BadData(origin + " is no UTF-8");
-  const SpecialTokens& special = tokenizer.vocabulary().special();
+  const SpecialTokens& special = tokenizer.special();
   TextSequence sequence{.text = std::string(line), .ids = {special.classify}};
   const std::size_t tab = line.find('\t');
   tokenizer.encode(line.substr(0, tab), sequence.ids);

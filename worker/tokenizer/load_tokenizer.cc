@@ -44,6 +44,11 @@ std::unique_ptr<const Tokenizer> load_bpe_folder(const fs::path& folder, const T
 
 }  // namespace
 
+bool holds_tokenizer(const fs::path& folder) {
+  return fs::exists(folder / "tokenizer.json") || fs::exists(folder / "vocab.txt") ||
+         fs::exists(folder / "vocab.json");
+}
+
 std::unique_ptr<const Tokenizer> load_tokenizer_folder(const fs::path& folder) {
   const TokenizerConfig config = read_tokenizer_config(folder);
   if (fs::exists(folder / "tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json", config);

@@ -82,6 +82,7 @@ class TokenizerJson {
     options.added = added_tokens(ids);
     SpecialNames names = config_.names;
     names.unknown = model.value("unk_token", names.unknown);
+    options.names = names;
     Vocabulary vocabulary(tokens_by_id(ids, origin_), origin_, names, Vocabulary::Needs::unknown_alone);
     return std::make_unique<WordPieceTokenizer>(std::move(vocabulary), options);
   }

@@ -32,6 +32,19 @@ AddedTokens wordpiece_added_tokens(const WordPieceOptions& options, const BertNo
   return AddedTokens(std::move(chosen));
 }
 
+SpecialTokens special_tokens(const Vocabulary& vocabulary, const WordPieceOptions& options) {
+  SpecialTokens special = vocabulary.special();
+  const auto complete = [&](std::int32_t& id, const std::string& name) {
+    const auto added = std::ranges::find(options.added, name, &AddedToken::content);
+    if (id < 0 && added != options.added.end()) id = added->id;
+  };
+  complete(special.pad, options.names.pad);
+  complete(special.classify, options.names.classify);
+  complete(special.separator, options.names.separator);
+  complete(special.mask, options.names.mask);
+  return special;
+}
+
 }  // namespace
 
 WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, bool lowercase)
@@ -39,12 +52,16 @@ WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, bool lowercase)
 
 WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, const WordPieceOptions& options)
     : vocabulary_(std::move(vocabulary)),
+      special_(special_tokens(vocabulary_, options)),
       size_(vocabulary_.size()),
       longest_word_(options.longest_word),
       normalizer_(options.rules),
       added_(wordpiece_added_tokens(options, normalizer_, false)),
       added_normalized_(wordpiece_added_tokens(options, normalizer_, true)) {
-  for (const AddedToken& token : options.added) size_ = std::max(size_, token.id + 1);
+  for (const AddedToken& token : options.added) {
+    if (token.id >= vocabulary_.size()) beyond_.push_back(token);
+    size_ = std::max(size_, token.id + 1);
+  }
   std::vector<ByteTrie::Entry> beginnings, continuations;
   for (std::int32_t id = 0; id < vocabulary_.size(); ++id) {
     const std::string_view token = vocabulary_.token(id);
@@ -54,6 +71,12 @@ WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, const WordPieceOpt
   }
   beginnings_ = ByteTrie(std::move(beginnings));
   continuations_ = ByteTrie(std::move(continuations));
+}
+
+std::string_view WordPieceTokenizer::token(std::int32_t id) const {
+  if (id < vocabulary_.size()) return vocabulary_.token(id);
+  const auto added = std::ranges::find(beyond_, id, &AddedToken::id);
+  return added == beyond_.end() ? std::string_view() : added->content;
 }
 
 void WordPieceTokenizer::encode(std::string_view text, TokenOutput output) const {

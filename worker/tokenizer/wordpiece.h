@@ -18,6 +18,7 @@ struct WordPieceOptions {
   std::string continuation = "##";  // begins the tokens that go on a word
   std::int32_t longest_word = 100;  // characters; longer words are unknown
   std::vector<AddedToken> added;
+  SpecialNames names = {};
 };
 
 class WordPieceTokenizer final : public Tokenizer {
@@ -30,12 +31,18 @@ class WordPieceTokenizer final : public Tokenizer {
   void encode(std::string_view text, TokenOutput output) const override;
   std::int32_t size() const override { return size_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
+  // Of the vocabulary or added to it; "" where no token has the id.
+  std::string_view token(std::int32_t id) const;
+  // Of the vocabulary or added to it; -1 where there is none.
+  const SpecialTokens& special() const { return special_; }
 
  private:
   void encode_normalized(const NormalizedText& text, TokenOutput output) const;
   void encode_word(const NormalizedText& text, std::size_t begin, std::size_t end, TokenOutput output) const;
 
   Vocabulary vocabulary_;
+  std::vector<AddedToken> beyond_;  // whose ids the vocabulary lacks
+  SpecialTokens special_;
   std::int32_t size_;
   std::int32_t longest_word_;
   BertNormalizer normalizer_;

@@ -148,6 +148,48 @@ TEST_F(InferenceCommand, WritesEmbeddings) {
   }
 }
 
+// A folder in the newer form, with a token that was added and accents that are kept: they were read by
+// vocab.txt alone, or not at all.
+TEST_F(InferenceCommand, ReadsTextAsTheFoldersTokenizerDoes) {
+  json vocabulary;
+  std::istringstream lines(read_file(path("vocab.txt")));
+  for (std::string token; std::getline(lines, token);) vocabulary[token] = vocabulary.size();
+  const auto added = [](int id, const char* content) {
+    return json{{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+                {"rstrip", false}, {"normalized", false}, {"special", true}};
+  };
+  const json tokenizer{{"version", "1.0"},
+                       {"added_tokens", {added(4, "[MASK]"), added(1, "[UNK]"), added(14, "new word")}},
+                       {"normalizer",
+                        {{"type", "BertNormalizer"},
+                         {"clean_text", true},
+                         {"handle_chinese_chars", true},
+                         {"strip_accents", false},
+                         {"lowercase", true}}},
+                       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                       {"model",
+                        {{"type", "WordPiece"},
+                         {"unk_token", "[UNK]"},
+                         {"continuing_subword_prefix", "##"},
+                         {"max_input_chars_per_word", 100},
+                         {"vocab", vocabulary}}}};
+  ASSERT_EQ(run("cp -r model model-json && rm model-json/vocab.txt model-json/tokenizer_config.json"), 0);
+  write_file_atomic(path("model-json/tokenizer.json"), tokenizer.dump());
+  write_file_atomic(path("new.txt"), "rivér [MASK] rivér .\n[UNK] [MASK] [UNK] .\nriver new word .\n");
+  ASSERT_EQ(run("\"$0\" calibrate model-json --text corpus.txt --length 32 --out model-json-int8"), 0)
+      << output();
+  for (const char* model : {"model-json", "model-json-int8"}) {
+    SCOPED_TRACE(model);
+    const std::vector<json> told = infer(std::string(model) + " --text new.txt --batch 1");
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_EQ(told[0]["masks"], told[1]["masks"]) << "the accent makes it an unknown word";
+    EXPECT_EQ(told[2]["tokens"], 5) << "[CLS] river, the added token . [SEP]";
+    EXPECT_EQ(infer(std::string(model) + " --text lines.txt")[0]["masks"][0]["candidates"][0]["token"],
+              "river");
+  }
+  EXPECT_EQ(infer("model --text new.txt")[2]["tokens"], 6);
+}
+
 TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
   ASSERT_EQ(
       run("\"$0\" latency bert-tiny --precision int8 --sparse --repeats 3 --warmup 1 --json > told.json"), 0)
@@ -193,6 +235,14 @@ TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
   EXPECT_THAT(output(), HasSubstr("such as 1x128"));
   EXPECT_EQ(run("\"$0\" latency bert-tiny --length 600"), 64);
   EXPECT_THAT(output(), HasSubstr("512 positions"));
+  EXPECT_EQ(run("\"$0\" latency bert-tiny --batch 2000000000 --length 512"), 64);
+  EXPECT_THAT(output(), HasSubstr("use --batch 8192 or less"));
+  EXPECT_EQ(run("\"$0\" latency bert-larg"), 64);
+  EXPECT_THAT(output(), HasSubstr("the presets are bert-tiny, bert-mini, "));
+  EXPECT_EQ(run("\"$0\" inspect podium-run/checkpoints"), 65);
+  EXPECT_THAT(output(), HasSubstr("such as podium-run/checkpoints/step-00000150"));
+  EXPECT_EQ(run("\"$0\" inspect model"), 65);
+  EXPECT_THAT(output(), HasSubstr("model is no checkpoint, for it has no manifest.json"));
 }
 
 }  // namespace
