@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kInitializerRange[] = "initializer_range";
+constexpr char kRopeParameters[] = "rope_parameters";
 constexpr int kLargest = 1 << 30;
 constexpr int kMostLayers = 1000;  // as a spec may ask for
 
@@ -62,6 +63,17 @@ class Config {
 
   bool is_set(std::string_view key) const { return json_.contains(key) && !json_[key].is_null(); }
 
+  // The base of rotary angles, under `key` or, as transformers keeps it since version 5, among the angles'
+  // parameters.
+  double rope_theta(std::string_view key, double standard) const {
+    if (key.empty() || !is_set(kRopeParameters)) return number(key, standard);
+    const json& parameters = json_[kRopeParameters];
+    const json theta = parameters.is_object() ? parameters.value("rope_theta", json(standard)) : json();
+    if (!theta.is_number() || parameters.value("rope_type", "default") != "default")
+      refuse(kRopeParameters, {{"rope_type", "default"}, {"rope_theta", standard}});
+    return theta;
+  }
+
   // Where the key is there, it has to have this value.
   void expect(std::string_view key, const json& value) const {
     if (is_set(key) && json_[key] != value) refuse(key, value);
@@ -95,7 +107,7 @@ ModelSpec read_model(const Config& config, const Family& family) {
                           : config.count(form.intermediate);
   config.expect(form.head_size, spec.hidden / spec.heads);
   if (config.is_set(form.key_value_heads)) spec.key_value_heads = config.count(form.key_value_heads);
-  spec.rope_theta = config.number(form.rope_theta, spec.rope_theta);
+  spec.rope_theta = config.rope_theta(form.rope_theta, spec.rope_theta);
   spec.tie_embeddings = config.flag(form.tie_embeddings);
   spec.vocab = config.count(form.vocab);
   spec.max_positions = config.count(form.max_positions);

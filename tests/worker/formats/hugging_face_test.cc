@@ -483,6 +483,11 @@ TEST(HuggingFaceConfig, RotaryAnglesAndHeadsThatDifferAreRefused) {
   EXPECT_EQ(error_with("head_dim", 8), "");
   EXPECT_THAT(error_with("head_dim", 16), HasSubstr("head_dim is 16; podium-worker computes 8 only"));
   EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "llama3"}}), HasSubstr("rope_scaling"));
+  EXPECT_EQ(error_with("rope_parameters", {{"rope_type", "default"}, {"rope_theta", 7}}), "");
+  EXPECT_EQ(read_hugging_face_config(folder.path()).rope_theta, 7);
+  for (const nlohmann::json& refused : {nlohmann::json{{"rope_type", "yarn"}, {"rope_theta", 7}},
+                                        nlohmann::json{{"rope_theta", "7"}}, nlohmann::json("default")})
+    EXPECT_THAT(error_with("rope_parameters", refused), HasSubstr("rope_parameters is "));
   EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
   EXPECT_THAT(error_with("num_key_value_heads", 0), HasSubstr("num_key_value_heads must be"));
 }

@@ -59,7 +59,7 @@ constinit const Family kLlamaFamily{
             .norm_epsilon = "rms_norm_eps",
             .required =
                 R"({"hidden_act": "silu", "attention_bias": false, "mlp_bias": false,
-                                     "rope_scaling": null, "rope_parameters": null, "pretraining_tp": 1})",
+                                     "rope_scaling": null, "pretraining_tp": 1})",
             .written = R"({"hidden_act": "silu", "attention_bias": false, "mlp_bias": false})",
             .prefix = "model.",
             .bare = kLlamaBare,
