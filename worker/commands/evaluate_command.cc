@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,6 +22,7 @@
 #include "worker/input/utf8.h"
 #include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/load_tokenizer.h"
+#include "worker/train/event_log.h"
 
 namespace podium {
 namespace {
@@ -134,6 +136,16 @@ void print(const Measures& measures, bool as_json) {
   for (const auto& [name, value] : measures) fmt::print("{:<18} {:.8g}\n", name, value);
 }
 
+// In a job the measures are its metrics, which its curves and its target go by (docs/your-own-program.md).
+void tell_job(const Measures& measures, std::int64_t step) {
+  const char* path = std::getenv("PODIUM_EVENTS");
+  if (!path) return;
+  const SystemClock clock;
+  MetricsEvent metrics{step, {}};
+  for (const auto& [name, value] : measures) metrics.values.emplace_back("eval/" + name, value);
+  EventLog(path, clock).write(std::move(metrics));
+}
+
 WorkerExit run_evaluate(const EvaluateArguments& arguments) {
   const int asked = !arguments.wikitext.empty() + !arguments.lambada.empty() + !arguments.masked.empty();
   if (asked != 1) refuse_spec("evaluate measures one thing: give --wikitext, --lambada or --masked");
@@ -148,6 +160,7 @@ WorkerExit run_evaluate(const EvaluateArguments& arguments) {
   });
   if (terminal) fmt::print(stderr, "\r\x1b[K");
   print(measures, arguments.json);
+  tell_job(measures, model.step());
   return WorkerExit::done;
 }
 
@@ -160,7 +173,8 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   CLI::App* command =
       app.add_subcommand("evaluate", "Measure a model: perplexity by word, last words, masked tokens");
   command->footer(kEvaluateExamples);
-  command->add_option("model", arguments->model, "Hugging Face folder or checkpoint")->required();
+  command->add_option("model", arguments->model, "Hugging Face folder, checkpoint, or folder of checkpoints")
+      ->required();
   command->add_option("--wikitext", arguments->wikitext, "WikiText in its tokenised form");
   command->add_option("--lambada", arguments->lambada, "Lines of JSON objects with a \"text\"");
   command->add_option("--masked", arguments->masked, "Held-out text, a sentence a line, or prepared data");

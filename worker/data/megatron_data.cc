@@ -79,7 +79,7 @@ MegatronData::MegatronData(const std::filesystem::path& bin)
 
 void MegatronData::refuse(const std::string& what) const {
   throw BadData(index_path_.string() + ": " + what +
-                "; write it again with Megatron-LM's preprocess_data.py");
+                "; write it again with podium-worker prepare or Megatron-LM's preprocess_data.py");
 }
 
 void MegatronData::read_header() {

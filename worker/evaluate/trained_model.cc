@@ -34,21 +34,37 @@ void read_checkpoint_weights(const fs::path& folder, const CheckpointManifest& m
   parameters.weights_changed();
 }
 
+// The checkpoint that `folder` is or, of those in it, the newest whole one, to which `folder` is changed
+// then. Nothing for a Hugging Face folder.
+std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
+  if (fs::exists(folder / kManifestName)) return read_whole_checkpoint(folder);
+  if (fs::exists(folder / "config.json")) return std::nullopt;
+  std::string broken;
+  for (const std::string& name :
+       fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{}) {
+    try {
+      CheckpointManifest manifest = read_whole_checkpoint(folder / name);
+      folder /= name;
+      return manifest;
+    } catch (const BadData& error) {
+      broken = std::string("; ") + error.what();
+    }
+  }
+  throw BadData(folder.string() +
+                " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
+                "checkpoints/step-00000200 (manifest.json), nor a folder of whole ones" +
+                broken);
+}
+
 }  // namespace
 
 TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision precision)
-    : folder_(folder),
-      is_checkpoint_(fs::exists(folder / "manifest.json")),
-      world_(meet_world({}, context.memory)),
-      groups_(make_groups(*world_, {})) {
-  std::optional<CheckpointManifest> manifest;
-  if (is_checkpoint_) {
-    manifest = read_whole_checkpoint(folder);
+    : folder_(folder), world_(meet_world({}, context.memory)), groups_(make_groups(*world_, {})) {
+  const std::optional<CheckpointManifest> manifest = find_checkpoint(folder_);
+  if (manifest) {
+    is_checkpoint_ = true;
     trained_with_ = manifest->state.spec.data.tokenizer;
-  } else if (!fs::exists(folder / "config.json")) {
-    throw BadData(folder.string() +
-                  " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
-                  "checkpoints/step-00000200 (manifest.json)");
+    step_ = manifest->state.step;
   }
   spec_ = manifest ? model_of(*manifest) : read_hugging_face_config(folder);
   spec_.dropout = spec_.attention_dropout = 0;
@@ -58,7 +74,7 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
     throw Failure(WorkerExit::bad_spec, error.what());
   }
   if (manifest) {
-    read_checkpoint_weights(folder, *manifest, model_->parameters());
+    read_checkpoint_weights(folder_, *manifest, model_->parameters());
   } else if (const auto absent = load_hugging_face(folder, spec_, model_->parameters()); !absent.empty()) {
     throw BadData(fmt::format("{} has no {}: without it there is nothing to evaluate", folder.string(),
                               fmt::join(absent, ", ")));

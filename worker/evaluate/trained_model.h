@@ -16,13 +16,15 @@ namespace podium {
 
 class TrainedModel {
  public:
-  // Throws BadData, also where a head's weights are missing, and Failure. `context` must outlive the model.
+  // `folder` may also be that of a run's checkpoints, of which the newest whole one is taken. Throws BadData,
+  // also where a head's weights are missing, and Failure. `context` must outlive the model.
   TrainedModel(Context& context, const std::filesystem::path& folder, Precision precision);
 
   TrainedModel(const TrainedModel&) = delete;  // the engine refers to its groups
   TrainedModel& operator=(const TrainedModel&) = delete;
 
   const ModelSpec& spec() const { return spec_; }
+  std::int64_t step() const { return step_; }  // of the checkpoint; else 0
   // Losses and right predictions of these, without dropout.
   LossSums evaluate(const MicroBatch& batch) { return engine_->evaluate({&batch, 1}); }
 
@@ -31,8 +33,9 @@ class TrainedModel {
 
  private:
   std::filesystem::path folder_;
-  TokenizerSpec trained_with_;  // of a checkpoint
-  bool is_checkpoint_;
+  bool is_checkpoint_ = false;
+  TokenizerSpec trained_with_;  // these two of a checkpoint
+  std::int64_t step_ = 0;
   ModelSpec spec_;
   std::unique_ptr<Communicator> world_;
   ParallelGroups groups_;

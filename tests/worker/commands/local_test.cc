@@ -62,7 +62,16 @@ TEST_F(LocalCommand, ACheckpointIsEvaluatedAsItsJobWas) {
                 " --masked heldout.txt --length 32 --sequences 64 --json > measures.json"),
             0)
       << output();
+  EXPECT_EQ(run("PODIUM_EVENTS=events.jsonl \"$0\" evaluate podium-run/checkpoints --masked heldout.txt "
+                "--length 32 "
+                "--sequences 64 > measures.txt"),
+            0)
+      << output();
+  const json event = json::parse(read_file(path("events.jsonl")));
+  EXPECT_EQ(event["type"], "metrics");
+  EXPECT_EQ(event["step"], 12);
   const json measures = json::parse(read_file(path("measures.json")));
+  EXPECT_EQ(event["values"]["eval/mlm_loss"], measures["mlm_loss"]);
   for (const char* name : {"mlm_loss", "mlm_accuracy", "nsp_accuracy"})
     EXPECT_NEAR(measures[name].get<double>(), told["metrics"][std::string("eval/") + name].get<double>(),
                 1e-5)

@@ -6,6 +6,7 @@
 
 #include "tests/temp_folder.h"
 #include "worker/nn/pretraining_head.h"
+#include "worker/tasks/pretraining/pretraining_task.h"
 
 namespace podium {
 namespace {
@@ -70,6 +71,50 @@ TEST_F(WarningsOfText, HeldOutTextUnderAnotherNameIsFoundToo) {
   std::filesystem::create_symlink("corpus.txt", folder_.path() / "other.txt");
   spec_.evaluate.data = "other.txt";
   EXPECT_THAT(warnings(), ElementsAre(HasSubstr("other.txt")));
+}
+
+TEST(PretrainingTask, ABlendTakesSamplesOfEachByItsWeight) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\n");
+  write("first.txt", "a b a\nb\na\n\nb b\na b\n");
+  write("second.txt", "c d\nd\n\nc c c\nd c\nc\n");
+  JobSpec spec;
+  spec.data.tokenizer.wordpiece = "vocab.txt";
+  spec.training.sequence_length = 16;
+  spec.training.batch = {.global = 1, .micro = 1};
+  const auto samples = [&](const std::vector<std::string>& train, const std::vector<double>& weights,
+                           std::int64_t first, int count) {
+    spec.data.train = train;
+    spec.data.weights = weights;
+    Reading reading;
+    const auto task = pretraining_task_source(spec, folder.path(), reading, 0, 1).make(spec.training);
+    task->start(first);
+    std::vector<std::vector<std::int32_t>> ids;
+    for (int i = 0; i < count; ++i) ids.push_back(task->next().micro_batches.front().input_ids);
+    return ids;
+  };
+  const auto blended = samples({"first.txt", "second.txt"}, {2, 1}, 1, 60);
+  const auto first = samples({"first.txt"}, {}, 1, 60);
+  const auto second = samples({"second.txt"}, {}, 1, 60);
+  EXPECT_NE(first, second);
+  std::size_t of_first = 0;
+  std::size_t of_second = 0;
+  for (std::size_t i = 0; i < blended.size(); ++i) {
+    // Two of the first for one of the second; which of three comes when is Megatron-LM's choice
+    // (blend_test.cc).
+    if (blended[i] == first[of_first]) {
+      ++of_first;
+    } else {
+      ASSERT_EQ(blended[i], second[of_second++]) << i;
+    }
+  }
+  EXPECT_EQ(of_first, 40u);
+  EXPECT_EQ(samples({"first.txt", "second.txt"}, {2, 1}, 31, 30),
+            std::vector(blended.begin() + 30, blended.end()))
+      << "resumed";
 }
 
 TEST(PretrainingText, CollatePadsAndFlattens) {
