@@ -8,13 +8,13 @@
 namespace podium::test {
 namespace {
 
-constexpr auto kFamily = ModelFamily::bert;
 constexpr ModelOptions kOptions{.precision = Precision::bf16};
 
 class DeviceCheckpoint : public OnDevice {
  protected:
-  Trainee make_trainee(Context context, const ModelOptions& options = kOptions) const {
-    return Trainee(kFamily, options, OptimizerKind::adamw, std::move(context));
+  static Trainee make_trainee(Context context, const ModelOptions& options = kOptions,
+                              ModelFamily family = ModelFamily::bert) {
+    return Trainee(family, options, OptimizerKind::adamw, std::move(context));
   }
   CheckpointStore open_store() { return CheckpointStore({folder_.path(), true}, 3, world_, {}); }
 
@@ -41,16 +41,18 @@ class DeviceCheckpoint : public OnDevice {
   SingleCommunicator world_;
 };
 
-struct Arithmetic {
+struct Resumed {
   const char* name;
   bool fp8, rounds_stochastically;
+  ModelFamily family = ModelFamily::bert;
 };
 
-class DeviceResume : public DeviceCheckpoint, public testing::WithParamInterface<Arithmetic> {};
+class DeviceResume : public DeviceCheckpoint, public testing::WithParamInterface<Resumed> {};
 
 TEST_P(DeviceResume, GoesOnToTheBit) {
   const ModelOptions options{.precision = Precision::bf16, .fp8 = GetParam().fp8};
-  Trainee first = make_trainee(device_context(), options), later = make_trainee(device_context(), options);
+  Trainee first = make_trainee(device_context(), options, GetParam().family);
+  Trainee later = make_trainee(device_context(), options, GetParam().family);
   for (Trainee* const trainee : {&first, &later})
     trainee->rounds_stochastically = GetParam().rounds_stochastically;
   const std::vector<float> weights = train_and_save(first);
@@ -61,9 +63,10 @@ TEST_P(DeviceResume, GoesOnToTheBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceResume,
-                         testing::Values(Arithmetic{"sixteen_bits", false, false},
-                                         Arithmetic{"fp8", true, false},
-                                         Arithmetic{"stochastic_rounding", false, true}),
+                         testing::Values(Resumed{"sixteen_bits", false, false}, Resumed{"fp8", true, false},
+                                         Resumed{"stochastic_rounding", false, true},
+                                         Resumed{"llama_fp8_stochastic_rounding", true, true,
+                                                 ModelFamily::llama}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST_F(DeviceCheckpoint, OfTheCpuGoesOnOnTheDevice) {
@@ -76,15 +79,18 @@ TEST_F(DeviceCheckpoint, OfTheCpuGoesOnOnTheDevice) {
 }
 
 TEST_F(DeviceCheckpoint, HuggingFaceFoldersCarryTheSameWeights) {
-  Trainee source = make_trainee(device_context()), target = make_trainee(device_context());
-  source.step();
-  const std::vector<float> weights = source.weights();
-  const std::vector<FullTensor> full = gather_full(source.lone().groups, source.parameters(), weights);
-  const auto folder = folder_.path() / "exported";
-  write_hugging_face(folder, source.spec(), source_of(full), std::int64_t{1} << 30);
-  ASSERT_NE(target.weights(), weights);
-  EXPECT_TRUE(load_hugging_face(folder, target.spec(), target.parameters()).empty());
-  EXPECT_EQ(target.weights(), weights);
+  for (const ModelFamily family : {ModelFamily::bert, ModelFamily::llama}) {
+    Trainee source = make_trainee(device_context(), kOptions, family);
+    Trainee target = make_trainee(device_context(), kOptions, family);
+    source.step();
+    const std::vector<float> weights = source.weights();
+    const std::vector<FullTensor> full = gather_full(source.lone().groups, source.parameters(), weights);
+    const auto folder = folder_.path() / to_string(family);
+    write_hugging_face(folder, source.spec(), source_of(full), std::int64_t{1} << 30);
+    ASSERT_NE(target.weights(), weights);
+    EXPECT_TRUE(load_hugging_face(folder, target.spec(), target.parameters()).empty());
+    EXPECT_EQ(target.weights(), weights);
+  }
 }
 
 }  // namespace
