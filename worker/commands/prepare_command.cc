@@ -1,4 +1,5 @@
 // podium-worker prepare: text to Megatron's .bin and .idx.
+#include <omp.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <thread>
 
 #include "common/base/logging.h"
 #include "common/base/units.h"
@@ -112,9 +112,7 @@ PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& to
                      : fmt::format("{}-{:05}-of-{:05}", arguments.out, part.number, part.count);
   options.rules = rules_of(arguments, tokenizer);
   options.tokenizer_identity = identity_of_tokenizer(arguments);
-  options.threads = arguments.threads > 0
-                        ? arguments.threads
-                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.threads = arguments.threads > 0 ? arguments.threads : omp_get_max_threads();
   options.skip_bad = arguments.skip_bad;
   options.restart = arguments.restart;
   const auto saved_every = parse_size(arguments.saved_every);
@@ -196,7 +194,9 @@ void add_prepare(CLI::App& app, WorkerExit& exit) {
   command->add_flag("--append-eod", arguments->append_eod, "End each document with <|endoftext|>");
   command->add_flag("--skip-bad", arguments->skip_bad, "Leave bad documents out and count them");
   command->add_flag("--restart", arguments->restart, "Begin anew, over what an earlier run has written");
-  command->add_option("--threads", arguments->threads, "Threads that tokenize (default: one for each core)")
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Threads that tokenize (default: OMP_NUM_THREADS, else one for each core)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--part", arguments->part, "K/N: the Kth of N shares of the files, from 0");
   command

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBarEvery{200};
 constexpr std::chrono::seconds kLineEvery{10};
-constexpr std::size_t kBarWidth = 30;
+constexpr std::size_t kBarWidth = 20;  // and text beside it, in 80 columns
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
@@ -43,17 +43,16 @@ void ProgressPrinter::show(const PrepareProgress& progress) {
   const double read = static_cast<double>(progress.file_bytes - *first_file_bytes_) / seconds();
   const double rate = static_cast<double>(progress.report.text_bytes - first_text_bytes_) / seconds();
   const double left = (1 - share) * static_cast<double>(all_bytes_);
-  const std::string told =
-      fmt::format("{:5.1f} %  {} documents, {:.1f} M tokens  {:.1f} MB/s  {} left", share * 100,
-                  progress.report.data.documents, static_cast<double>(progress.report.tokens) * 1e-6,
-                  rate * 1e-6, read > 0 ? clock_text(left / read) : "?");
+  const std::string told = fmt::format("{:5.1f} %  {:.1f} M tokens  {:.1f} MB/s  {} left", share * 100,
+                                       static_cast<double>(progress.report.tokens) * 1e-6, rate * 1e-6,
+                                       read > 0 ? clock_text(left / read) : "?");
   if (terminal_) {
     const auto filled = static_cast<std::size_t>(share * kBarWidth);
     fmt::print(stderr, "\r[{}{}] {}\x1b[K", std::string(filled, '='), std::string(kBarWidth - filled, ' '),
                told);
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{}\n", told);
+    fmt::print(stderr, "{}  {} documents\n", told, progress.report.data.documents);
   }
   std::fflush(stderr);
 }
