@@ -88,6 +88,10 @@ class Loops final : public ProductLibrary {
     if (duration != nullptr) shim::pass_time(duration(product, static_cast<int>(algorithm[0])));
     return true;
   }
+  Clock::time_point now() const override {
+    return Clock::time_point(std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double, std::milli>(shim::time_ms())));
+  }
 };
 
 }  // namespace

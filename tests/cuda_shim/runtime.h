@@ -136,6 +136,7 @@ cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel);
 cudaError_t put_on(cudaStream_t stream, std::function<void()> work);
 // Of the calling thread's made-up clock, by which events are timed; nothing else lets time pass.
 void pass_time(double ms);
+double time_ms();  // that has passed
 // For what a thread must not call while it captures: an error then, and the capture has failed.
 cudaError_t check_not_capturing();
 }  // namespace podium::shim

@@ -211,6 +211,26 @@ TEST_F(TimedProducts, OfARecordThatCannotBeReadAreChosenAnew) {
   EXPECT_TRUE(timing.wants("b"));
 }
 
+// Each algorithm starts once to warm up and five times by the made-up clock, 10.8 s a product: the second
+// begins before 20 s are over, and the third after.
+TEST_F(TimedProducts, AreTimedForTwentySecondsAndTakeTheFirstAlgorithmFromThenOn) {
+  Trainee trainee(ModelFamily::bert, Precision::bf16, OptimizerKind::adamw, device_context());
+  SingleCommunicator world;
+  ProductTiming timing(trainee.lone().context, world, {}, true);
+  const shim::MadeUpProducts made_up(
+      [](const Product&, int algorithm) { return algorithm == 1 ? 400.0 : 700.0; });
+  timing.choose("a", [&] { trainee.step(); });
+  std::size_t timed = 0;
+  const json record = timing.record();
+  for (const json& choice : record.at("choices")) {
+    const bool chosen_by_time = choice.at("algorithm") == algorithm(1);
+    timed += chosen_by_time;
+    EXPECT_TRUE(chosen_by_time || choice.at("algorithm") == algorithm(0)) << choice.dump();
+  }
+  EXPECT_EQ(timed, 2U);
+  EXPECT_GT(record.at("choices").size(), 2U);
+}
+
 TEST_F(TimedProducts, AreNotTimedOnTheCpu) {
   Context context = cpu_context();
   SingleCommunicator world;

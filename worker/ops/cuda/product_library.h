@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,10 @@ class ProductLibrary {
   // Puts the product on the stream. False: the algorithm cannot do it, and nothing has been computed.
   virtual bool start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
                      const ProductAlgorithm& algorithm) = 0;
+
+  // The clock by which timing ends.
+  using Clock = std::chrono::steady_clock;
+  virtual Clock::time_point now() const { return Clock::now(); }
 };
 
 std::unique_ptr<ProductLibrary> make_product_library();

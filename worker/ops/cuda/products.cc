@@ -50,7 +50,7 @@ class Products final : public BackendState {
   void begin_timing(double seconds) {
     timed_.emplace();
     until_ =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+        library_->now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
   ProductChoices end_timing() {
     ProductChoices choices = *std::exchange(timed_, std::nullopt);
@@ -58,12 +58,12 @@ class Products final : public BackendState {
     return choices;
   }
   bool may_time(const Product& product) const {
-    return timed_ && Clock::now() < until_ && !chosen_.contains(product);
+    return timed_ && library_->now() < until_ && !chosen_.contains(product);
   }
   void choose(const Product& product, const ProductChoice& choice) { chosen_[product] = choice; }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = ProductLibrary::Clock;
 
   bool choose_and_run(Context& context, const Product& product, const ProductOperands& operands) {
     std::vector<ProductAlgorithm> algorithms = library_->algorithms(product, operands);
