@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "worker/input/bad_data.h"
+#include "worker/tasks/squad/white_space.h"
 
 namespace podium {
 namespace {
@@ -17,14 +18,9 @@ bool is_ascii_punctuation(UChar32 c) {
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-// Python's \w without the underscore, which is punctuation here, and its str.isspace().
+// Python's \w without the underscore, which is punctuation here.
 bool is_of_word(UChar32 c) {
   return u_isalpha(c) || u_getIntPropertyValue(c, UCHAR_NUMERIC_TYPE) != U_NT_NONE;
-}
-bool is_space(UChar32 c) {
-  const UCharDirection direction = u_charDirection(c);
-  return u_charType(c) == U_SPACE_SEPARATOR || direction == U_WHITE_SPACE_NEUTRAL ||
-         direction == U_BLOCK_SEPARATOR || direction == U_SEGMENT_SEPARATOR;
 }
 
 // Whole words a, an and the become a space.
@@ -67,7 +63,7 @@ std::vector<std::string> words_of(std::string_view answer) {
   };
   for (int32_t i = 0; i < text.length(); i = text.moveIndex32(i, 1)) {
     const UChar32 c = text.char32At(i);
-    if (is_space(c))
+    if (is_white_space(c))
       end_word();
     else
       word += c;
