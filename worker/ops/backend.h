@@ -21,6 +21,7 @@
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
 #include "worker/ops/optimizer.h"
+#include "worker/ops/position_cross_entropy.h"
 #include "worker/ops/rms_norm.h"
 #include "worker/ops/rotary_heads.h"
 #include "worker/ops/rows.h"
@@ -49,6 +50,8 @@
   OP(class_sums)                    \
   OP(class_totals)                  \
   OP(class_gradients)               \
+  OP(position_cross_entropy)        \
+  OP(position_cross_entropy_backward) \
   OP(embedding_forward)             \
   OP(embedding_backward)            \
   OP(linear_forward)                \

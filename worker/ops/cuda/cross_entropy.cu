@@ -34,11 +34,6 @@ __global__ void __launch_bounds__(kRowThreads)
   if constexpr (kGradient) write_gradient(x, width, row, current(scale), label, label >= 0);
 }
 
-struct StoredResults {
-  const RowResult* results;
-  __device__ RowResult operator()(std::int64_t row) const { return results[row]; }
-};
-
 template <class T, bool kGradient>
 void run(Context& context, T* logits, const RowWidth& width, std::span<const std::int32_t> labels,
          const StepValue<float>& scale, CrossEntropySums* sums) {

@@ -11,6 +11,12 @@ struct RowResult {
   std::int32_t correct;  // 1 where the label has the highest logit, else 0
 };
 
+// What a kernel before has stored.
+struct StoredResults {
+  const RowResult* results;
+  __device__ RowResult operator()(std::int64_t row) const { return results[row]; }
+};
+
 inline constexpr unsigned kTotalThreads = 256;
 
 // One block: thread t adds rows t, t + kTotalThreads, ...; then the threads' sums are added in pairs.
