@@ -9,10 +9,10 @@ namespace podium {
 ModelSpec model_of(const CheckpointManifest& manifest) {
   const JobSpec& spec = manifest.state.spec;
   if (spec.training.task == TrainingTask::classify)
-    throw BadData(
-        "the checkpoint of job \"" + spec.name +
-        "\" was trained for classify; only models with the heads of pre-training can be exported or "
-        "computed yet");
+    throw BadData("the checkpoint of job \"" + spec.name +
+                  "\" was trained for classify; only models with the heads of pre-training and of question "
+                  "answering can "
+                  "be exported or computed yet");
   ModelSpec model = spec.model;
   for (const auto& [name, part] : manifest.files)
     for (const Piece& piece : part.pieces)
@@ -33,7 +33,7 @@ std::vector<FullTensor> read_full_weights(const std::filesystem::path& checkpoin
                                           const CheckpointManifest& manifest, const ModelSpec& model) {
   CheckpointReader reader(checkpoint, manifest);
   std::vector<FullTensor> full;
-  for (const HuggingFaceEntry& entry : hugging_face_entries(model))
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model, manifest.state.spec.training.task))
     for (const std::string& name : entry.parameters)
       full.push_back(read_full_weight(reader, name, entry.parameter_shape()));
   return full;

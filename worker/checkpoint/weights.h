@@ -14,7 +14,7 @@
 namespace podium {
 
 // The model as it was trained. Its vocabulary size is that of the weights, because a spec may leave it to the
-// tokenizer. Throws BadData if the head is not one of pre-training.
+// tokenizer. Throws BadData if the head has no form of Hugging Face's yet.
 ModelSpec model_of(const CheckpointManifest& manifest);
 
 // One parameter, whole. Throws as the reader does.

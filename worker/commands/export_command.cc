@@ -59,7 +59,7 @@ void export_checkpoint(const ExportArguments& arguments) {
   const auto source = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
     return read_full_weight(reader, name, shape);
   };
-  write_hugging_face(arguments.out, model, source, arguments.shard_bytes);
+  write_hugging_face(arguments.out, model, source, arguments.shard_bytes, manifest.state.spec.training.task);
   copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());

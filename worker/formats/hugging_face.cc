@@ -48,11 +48,12 @@ void check_same_model(const fs::path& folder, const ModelSpec& spec) {
 }
 
 void check_no_strangers(const HuggingFaceFolder& folder, const std::vector<HuggingFaceEntry>& entries,
-                        ModelFamily family) {
-  std::set<std::string_view> known{family_of(family).hugging_face.tied};
+                        const ModelSpec& spec) {
+  std::set<std::string_view> known{family_of(spec).hugging_face.tied};
   for (const HuggingFaceEntry& entry : entries) known.insert(entry.name);
   for (const auto& [name, place] : folder.tensors())
-    if (!known.contains(name)) refuse(place, "is no part of the model that config.json describes");
+    if (!known.contains(name) && !is_of_head(spec, name))
+      refuse(place, "is no part of the model that config.json describes");
 }
 
 // The entry's shape, but for tokens that the file does not know.
@@ -157,8 +158,8 @@ class UnfinishedFiles {
 };
 
 void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                   std::int64_t shard_bytes) {
-  const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec);
+                   std::int64_t shard_bytes, TrainingTask task) {
+  const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec, task);
   const std::vector<std::size_t> counts = shard_sizes(tensors, shard_bytes);
   nlohmann::json weight_map = nlohmann::json::object();
   std::size_t next = 0, total = 0;
@@ -184,11 +185,11 @@ void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSo
 }  // namespace
 
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
-                                           ParameterStore& parameters) {
+                                           ParameterStore& parameters, TrainingTask task) {
   check_same_model(folder, spec);
-  const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec);
+  const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec, task);
   const HuggingFaceFolder files(folder, spec.family);
-  check_no_strangers(files, entries, spec.family);
+  check_no_strangers(files, entries, spec);
   std::vector<std::string> absent;
   for (const HuggingFaceEntry& entry : entries) {
     const Place* place = files.find(entry.name);
@@ -228,13 +229,13 @@ std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector
 }
 
 void write_hugging_face(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                        std::int64_t shard_bytes) {
+                        std::int64_t shard_bytes, TrainingTask task) {
   fs::create_directories(folder);
   for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"})
     if (fs::exists(folder / name))
       throw BadData((folder / name).string() + " exists already; choose another folder");
-  write_weights(folder, spec, source, shard_bytes);
-  write_file_atomic(folder / "config.json", hugging_face_config(spec));
+  write_weights(folder, spec, source, shard_bytes, task);
+  write_file_atomic(folder / "config.json", hugging_face_config(spec, task));
 }
 
 }  // namespace podium

@@ -1,7 +1,7 @@
 // Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors, or
-// several files and model.safetensors.index.json. BERT for pre-training and GPT-2, whose heads are tied to
-// the word embeddings, and Llama, whose head may be. Whatever does not fit throws BadData naming the file and
-// the tensor or key.
+// several files and model.safetensors.index.json. BERT for pre-training and for question answering, GPT-2 and
+// Llama; the heads of BERT and GPT-2 that score words are tied to the word embeddings, and Llama's may be.
+// Whatever does not fit throws BadData naming the file and the tensor or key.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,17 @@ namespace podium {
 
 // The model config.json describes; `preset` and `init` stay empty.
 ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
+// The task whose head the model has, by `architectures` in config.json; that of pre-training where they name
+// no other that is known.
+TrainingTask read_hugging_face_task(const std::filesystem::path& folder);
 
 // Fills the parameters in `parameters`, whole or slices, with the folder's weights, which must have the
 // shapes that `spec` says. If spec.vocab is larger than the folder's, the rows beyond keep their values.
-// BERT's heads keep their values if the folder has none; the function returns their names. Calls
-// weights_changed().
+// BERT's head, that of `task`, keeps its values if the folder has none; the function returns the names of its
+// tensors. Heads of other tasks are left alone. Calls weights_changed().
 std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                                           ParameterStore& parameters);
+                                           ParameterStore& parameters,
+                                           TrainingTask task = TrainingTask::pretrain);
 
 // The same tensors under Hugging Face's names and in its shapes: GPT's projections become [in, out], and
 // query, key and value one. `full` holds every parameter of the model: weights, or gradients.
@@ -39,6 +43,7 @@ TensorSource source_of(const std::vector<FullTensor>& full);
 // Makes the folder and writes config.json and the weights, in several files if they exceed `shard_bytes`. The
 // folder must not hold a model already. The weights of no more than one tensor are in memory at once.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                        const TensorSource& source, std::int64_t shard_bytes);
+                        const TensorSource& source, std::int64_t shard_bytes,
+                        TrainingTask task = TrainingTask::pretrain);
 
 }  // namespace podium

@@ -4,6 +4,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -59,6 +60,12 @@ class Config {
     const json value = json_.value(key, json(false));
     if (!value.is_boolean()) throw BadData(fmt::format("{}: {} must be true or false", path_, key));
     return value;
+  }
+
+  // Whether the key's array holds this text.
+  bool lists(std::string_view key, std::string_view text) const {
+    const json value = json_.value(key, json());
+    return value.is_array() && std::ranges::find(value, json(text)) != value.end();
   }
 
   bool is_set(std::string_view key) const { return json_.contains(key) && !json_[key].is_null(); }
@@ -136,7 +143,16 @@ ModelSpec read_hugging_face_config(const std::filesystem::path& folder) {
   throw BadData(path.string() + ": model_type is \"" + type + "\"; podium-worker knows " + known_types());
 }
 
-std::string hugging_face_config(const ModelSpec& spec) {
+TrainingTask read_hugging_face_task(const std::filesystem::path& folder) {
+  const Config config(folder / "config.json");
+  const Family* const family = find_hugging_face_family(config.text("model_type"));
+  if (family != nullptr)
+    for (const TaskHead& head : family->task_heads)
+      if (config.lists("architectures", head.architecture)) return head.task;
+  return TrainingTask::pretrain;
+}
+
+std::string hugging_face_config(const ModelSpec& spec, TrainingTask task) {
   const Family& family = family_of(spec);
   const HuggingFaceForm& form = family.hugging_face;
   json config = json::parse(form.written);
@@ -144,7 +160,8 @@ std::string hugging_face_config(const ModelSpec& spec) {
     if (!key.empty()) config[std::string(key)] = std::move(value);
   };
   set("model_type", form.model_type);
-  set("architectures", json::array({form.architecture}));
+  const TaskHead* const head = family.find_task_head(task);
+  set("architectures", json::array({head == nullptr ? form.architecture : head->architecture}));
   set(form.layers, spec.layers);
   set(form.hidden, spec.hidden);
   set(form.heads, spec.heads);

@@ -7,6 +7,7 @@
 
 namespace podium {
 
-std::string hugging_face_config(const ModelSpec& spec);
+// With the architecture that has the head of `task`.
+std::string hugging_face_config(const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain);
 
 }  // namespace podium

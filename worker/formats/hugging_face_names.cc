@@ -79,9 +79,13 @@ bool starts_with_any(std::string_view name, std::span<const std::string_view> pr
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool is_not_needed(const HuggingFaceForm& form, std::string_view name) {
-  return starts_with_any(name, form.other_beginnings) ||
-         std::ranges::any_of(form.other_endings, [&](std::string_view end) { return name.ends_with(end); });
+bool is_buffer(const HuggingFaceForm& form, std::string_view name) {
+  return std::ranges::any_of(form.other_endings, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+std::vector<HeadTensor> head_tensors(const ModelSpec& spec, TrainingTask task) {
+  const TaskHead* const head = family_of(spec).find_task_head(task);
+  return head == nullptr ? family_of(spec).head_tensors(spec) : head->tensors(spec);
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ std::vector<std::int64_t> HuggingFaceEntry::parameter_shape() const {
   return {out, shape.front()};
 }
 
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec) {
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, TrainingTask task) {
   const Family& family = family_of(spec);
   const FamilyNames& names = family.names;
   Table table(spec);
@@ -102,7 +106,7 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec) {
   table.add_table(names.type, kTokenTypes);
   if (!names.embedding_norm.empty()) table.add_norm(std::string(names.embedding_norm));
   for (int layer = 0; layer < spec.layers; ++layer) table.add_layer(layer);
-  for (const HeadTensor& tensor : family.head_tensors(spec)) {
+  for (const HeadTensor& tensor : head_tensors(spec, task)) {
     HuggingFaceEntry& entry = table.add(tensor.name, tensor.shape);
     entry.optional = family.hugging_face.head_may_lack;
     entry.by_token = tensor.by_token;
@@ -143,12 +147,19 @@ FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> par
 
 std::optional<std::string> canonical_name(ModelFamily family, std::string_view name) {
   const HuggingFaceForm& form = family_of(family).hugging_face;
-  if (is_not_needed(form, name)) return std::nullopt;
+  if (is_buffer(form, name)) return std::nullopt;
   std::string result(name);
   if (starts_with_any(name, form.bare)) result.insert(0, form.prefix);
   for (const auto& [old, now] : form.older_endings)
     if (result.ends_with(old)) result.replace(result.size() - old.size(), old.size(), now);
   return result;
+}
+
+bool is_of_head(const ModelSpec& spec, std::string_view name) {
+  const Family& family = family_of(spec);
+  const auto is_named = [&](const HeadTensor& tensor) { return tensor.name == name; };
+  return starts_with_any(name, family.hugging_face.other_beginnings) ||
+         std::ranges::any_of(family.head_tensors(spec), is_named);
 }
 
 }  // namespace podium

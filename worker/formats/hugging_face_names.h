@@ -25,15 +25,20 @@ struct HuggingFaceEntry {
   std::vector<std::int64_t> parameter_shape() const;  // of each of `parameters`
 };
 
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec);
+// With the head that `task` trains, if the family has a class of transformers for it; else with that of
+// pre-training.
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec,
+                                                   TrainingTask task = TrainingTask::pretrain);
 
 // `values` as the folder keeps them ↔ one tensor for each of the entry's parameters.
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);
 FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts);
 
 // The name under which the table has what a file calls `name`: prefix added where it is absent,
-// older names replaced. Nothing for what every such model may carry and none needs: buffers, and heads
-// of other tasks.
+// older names replaced. Nothing for buffers, which every such model may carry and none needs.
 std::optional<std::string> canonical_name(ModelFamily family, std::string_view name);
+
+// Whether a tensor of this canonical name is of a head that such models may carry.
+bool is_of_head(const ModelSpec& spec, std::string_view name);
 
 }  // namespace podium

@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr float kRandomRange = 0.05F;  // of random weights, either side of 0
 
 // All parameters of the model, in host memory.
-void declare_parameters(const ModelSpec& spec, ParameterStore& store) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+void declare_parameters(const SourceModel& model, ParameterStore& store) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
     Shape shape{entry.shape[0]};
     if (entry.shape.size() == 2) shape = Shape{entry.shape[0], entry.shape[1]};
     store.add(entry.name, shape, Initializer::zeros, false);
@@ -31,9 +31,8 @@ void declare_parameters(const ModelSpec& spec, ParameterStore& store) {
   store.allocate();
 }
 
-void take_tensors(const ModelSpec& spec, const ParameterStore& store, const std::vector<std::string>& absent,
-                  SourceModel& model) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+void take_tensors(const ParameterStore& store, const std::vector<std::string>& absent, SourceModel& model) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
     if (std::ranges::find(absent, entry.name) != absent.end()) continue;
     const auto values = store.weights(*store.find(entry.name));
     model.tensors[entry.name] = {entry.name, entry.shape, {values.begin(), values.end()}};
@@ -47,17 +46,19 @@ TokenizerSource tokenizer_beside(const fs::path& folder) {
 SourceModel read_hugging_face_model(const fs::path& folder) {
   SourceModel model{.origin = folder.string(),
                     .spec = read_hugging_face_config(folder),
+                    .task = read_hugging_face_task(folder),
                     .tokenizer = tokenizer_beside(folder)};
   check_family(folder, model.spec);
   ParameterStore store;
-  declare_parameters(model.spec, store);
-  take_tensors(model.spec, store, load_hugging_face(folder, model.spec, store), model);
+  declare_parameters(model, store);
+  take_tensors(store, load_hugging_face(folder, model.spec, store, model.task), model);
   return model;
 }
 
 SourceModel read_checkpoint_model(const fs::path& folder, const fs::path& data_folder) {
   const CheckpointManifest manifest = read_whole_checkpoint(folder);
-  SourceModel model{.origin = folder.string(), .spec = model_of(manifest)};
+  SourceModel model{
+      .origin = folder.string(), .spec = model_of(manifest), .task = manifest.state.spec.training.task};
   check_family(folder, model.spec);
   const TokenizerSpec& tokenizer = manifest.state.spec.data.tokenizer;
   if (fs::exists(data_folder / tokenizer.wordpiece) && !tokenizer.wordpiece.empty())

@@ -26,6 +26,7 @@ TokenizerSource wordpiece_source(const std::filesystem::path& vocabulary, bool l
 struct SourceModel {
   std::string origin;  // how messages name it
   ModelSpec spec;
+  TrainingTask task = TrainingTask::pretrain;  // whose head it has
   TokenizerSource tokenizer;
   std::map<std::string, FullTensor> tensors;  // f32, under Hugging Face's names; heads may be absent
   // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their

@@ -73,7 +73,7 @@ std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec
   parameters.initialise(spec.training.seed, model.initializer_range, threads);
   if (model.init.empty()) return {};
   const std::filesystem::path folder = data_folder / model.init;
-  const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters);
+  const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters, spec.training.task);
   if (fresh.empty()) return {};
   return {fmt::format("{} has no {}: begun with fresh weights", folder.string(), fmt::join(fresh, ", "))};
 }

@@ -62,8 +62,9 @@ float expected_value(const std::string& name, std::int64_t index) {
 
 // Every parameter of the model; of those with two axes, tensor rank `rank` of `ranks` has its rows or
 // columns.
-void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, int ranks = 1, int axis = 0) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec))
+void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, int ranks = 1, int axis = 0,
+             TrainingTask task = TrainingTask::pretrain) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec, task))
     for (const std::string& name : entry.parameters) {
       const std::vector<std::int64_t> shape = entry.parameter_shape();
       Parameter parameter{.name = name,
@@ -78,10 +79,10 @@ void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, int ran
   store.allocate();
 }
 
-std::vector<FullTensor> expected_tensors(const ModelSpec& spec) {
+std::vector<FullTensor> expected_tensors(const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain) {
   std::vector<FullTensor> tensors;
   ParameterStore store;
-  declare(store, spec);
+  declare(store, spec, 0, 1, 0, task);
   for (const Parameter& p : store.list()) {
     FullTensor tensor{p.name, {}, {}};
     for (int axis = 0; axis < p.shape.rank(); ++axis) tensor.shape.push_back(p.shape[axis]);
@@ -414,11 +415,60 @@ INSTANTIATE_TEST_SUITE_P(Families, HuggingFace,
                          testing::Values(ModelFamily::bert, ModelFamily::gpt, ModelFamily::llama),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
 
-// Counts as published: BERT-Large for pre-training, GPT-2 small, Llama 2 7B and Llama 3 8B.
+class HuggingFaceQuestions : public testing::Test {
+ protected:
+  void write(TrainingTask task) const {
+    const std::vector<FullTensor> tensors = expected_tensors(spec_, task);
+    write_hugging_face(folder_.path() / "model", spec_, source_of(tensors), 1 << 30, task);
+  }
+  // Returns what was absent.
+  std::vector<std::string> load(ParameterStore& store, TrainingTask task) const {
+    declare(store, spec_, 0, 1, 0, task);
+    return load_hugging_face(folder_.path() / "model", spec_, store, task);
+  }
+
+  const ModelSpec spec_ = small(ModelFamily::bert);
+  const TempFolder folder_;
+};
+
+TEST_F(HuggingFaceQuestions, AreWrittenAndReadBackToTheBit) {
+  write(TrainingTask::squad);
+  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::squad);
+  const auto config = nlohmann::json::parse(read_file(folder_.path() / "model" / "config.json"));
+  EXPECT_EQ(config.at("architectures").at(0), "BertForQuestionAnswering");
+  const SafetensorsFile file(folder_.path() / "model" / "model.safetensors");
+  EXPECT_TRUE(file.tensors().contains("qa_outputs.weight"));
+  for (const auto& [name, tensor] : file.tensors())
+    EXPECT_TRUE(name.starts_with("bert.embeddings.") || name.starts_with("bert.encoder.") ||
+                name.starts_with("qa_outputs."))
+        << name;
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::squad), IsEmpty());
+  for (const FullTensor& tensor : expected_tensors(spec_, TrainingTask::squad)) {
+    const auto found = store.weights(*store.find(tensor.name));
+    EXPECT_TRUE(std::ranges::equal(found, tensor.values)) << tensor.name;
+  }
+}
+
+TEST_F(HuggingFaceQuestions, BeginWithAPretrainedModelWithoutTheirHead) {
+  write(TrainingTask::pretrain);
+  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::squad), testing::ElementsAre("qa_outputs.weight", "qa_outputs.bias"));
+}
+
+TEST_F(HuggingFaceQuestions, LeaveTheirEncoderToPretraining) {
+  write(TrainingTask::squad);
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::pretrain), Contains("cls.seq_relationship.weight"));
+}
+
+// Counts as published: BERT-Large for pre-training and for question answering, GPT-2 small, Llama 2 7B and
+// Llama 3 8B.
 TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
-  const auto parameters = [](ModelSpec spec) {
+  const auto parameters = [](const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain) {
     std::int64_t count = 0;
-    for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+    for (const HuggingFaceEntry& entry : hugging_face_entries(spec, task)) {
       std::int64_t size = 1;
       for (const std::int64_t extent : entry.shape) size *= extent;
       count += size;
@@ -429,6 +479,7 @@ TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   bert.layers = 24, bert.hidden = 1024, bert.heads = 16, bert.intermediate = 4096, bert.vocab = 30522;
   bert.max_positions = 512;
   EXPECT_EQ(parameters(bert), 336'226'108);
+  EXPECT_EQ(parameters(bert, TrainingTask::squad), 334'094'338);
   ModelSpec gpt = bert;
   gpt.family = ModelFamily::gpt;
   gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;

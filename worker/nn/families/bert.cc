@@ -105,6 +105,11 @@ std::vector<HeadTensor> bert_head_tensors(const ModelSpec& spec) {
           {bias(kBertNextSentence), {classes}}};
 }
 
+std::vector<HeadTensor> bert_span_tensors(const ModelSpec& spec) {
+  return {{std::string(kBertSpan) + ".weight", {2, spec.hidden}}, {std::string(kBertSpan) + ".bias", {2}}};
+}
+
+constexpr TaskHead kBertTaskHeads[] = {{TrainingTask::squad, "BertForQuestionAnswering", bert_span_tensors}};
 constexpr std::string_view kBertBare[] = {"embeddings.", "encoder.", "pooler."};
 constexpr std::string_view kBertOtherBeginnings[] = {"classifier.", "qa_outputs."};
 constexpr std::string_view kBertOtherEndings[] = {"embeddings.position_ids"};
@@ -141,6 +146,7 @@ constinit const Family kBertFamily{
     .scaled_residuals = false,
     .pretraining_head = bert_head,
     .head_tensors = bert_head_tensors,
+    .task_heads = kBertTaskHeads,
     .hugging_face =
         {
             .model_type = "bert",

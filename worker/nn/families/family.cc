@@ -13,6 +13,11 @@ constexpr const Family* kFamilies[] = {&kBertFamily, &kGptFamily, &kLlamaFamily}
 
 }  // namespace
 
+const TaskHead* Family::find_task_head(TrainingTask task) const {
+  const auto found = std::ranges::find(task_heads, task, &TaskHead::task);
+  return found == task_heads.end() ? nullptr : &*found;
+}
+
 double Family::residual_deviation(const ModelSpec& spec) const {
   return scaled_residuals ? 1.0 / std::sqrt(2.0 * spec.layers) : 1.0;
 }

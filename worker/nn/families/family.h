@@ -47,6 +47,13 @@ struct HeadTensor {
   bool by_token = false;  // the first axis numbers tokens
 };
 
+// A head that a family is not pre-trained with, and the class of transformers that has it.
+struct TaskHead {
+  TrainingTask task;
+  std::string_view architecture;
+  std::vector<HeadTensor> (*tensors)(const ModelSpec& spec);
+};
+
 // How Hugging Face's transformers keeps such a model.
 struct HuggingFaceForm {
   std::string_view model_type, architecture;
@@ -87,10 +94,12 @@ struct Family {
   bool scaled_residuals;
   HeadPlan (*pretraining_head)();
   std::vector<HeadTensor> (*head_tensors)(const ModelSpec& spec);
+  std::span<const TaskHead> task_heads;
   HuggingFaceForm hugging_face;
 
   // Parameter::deviation of such a weight.
   double residual_deviation(const ModelSpec& spec) const;
+  const TaskHead* find_task_head(TrainingTask task) const;  // nullptr: the head is that of pre-training
 };
 
 const Family& family_of(ModelFamily family);
