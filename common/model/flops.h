@@ -23,7 +23,7 @@ double sentence_head_flops(const ModelSpec& spec);                 // on one seq
 int default_predictions(int sequence_length);
 
 // Operations of training on one full sequence. Nothing where the spec does not determine them: the tokenizer
-// sets the vocabulary, lengths vary, phases differ, the text has the classes, or the job runs a command.
+// sets the vocabulary, lengths vary (as of contexts with questions), phases differ, the text has the classes, or the job runs a command.
 std::optional<double> training_flops_of_sequence(const JobSpec& spec);
 
 }  // namespace podium

@@ -188,6 +188,31 @@ PhaseSpec phase_from(const json& in) {
   return phase;
 }
 
+json squad_json(const SquadSpec& squad) {
+  return {{"document_stride", squad.document_stride}, {"query_length", squad.query_length}};
+}
+
+SquadSpec squad_from(const json& in) {
+  SquadSpec squad;
+  squad.document_stride = in.value("document_stride", squad.document_stride);
+  squad.query_length = in.value("query_length", squad.query_length);
+  return squad;
+}
+
+json squad_answer_json(const SquadAnswerSpec& squad) {
+  return {{"n_best", squad.n_best},
+          {"answer_length", squad.answer_length},
+          {"null_threshold", squad.null_threshold}};
+}
+
+SquadAnswerSpec squad_answer_from(const json& in) {
+  SquadAnswerSpec squad;
+  squad.n_best = in.value("n_best", squad.n_best);
+  squad.answer_length = in.value("answer_length", squad.answer_length);
+  squad.null_threshold = in.value("null_threshold", squad.null_threshold);
+  return squad;
+}
+
 json training_json(const TrainingSpec& training) {
   json out{{"task", to_string(training.task)},
            {"precision", to_string(training.precision)},
@@ -209,6 +234,7 @@ json training_json(const TrainingSpec& training) {
   if (training.short_sequences != TrainingSpec{}.short_sequences)
     out["short_sequences"] = training.short_sequences;
   if (training.recompute_layers > 0) out["recompute_layers"] = training.recompute_layers;
+  if (training.task == TrainingTask::squad) out["squad"] = squad_json(training.squad);
   for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
   return out;
 }
@@ -227,6 +253,7 @@ TrainingSpec training_from(const json& in) {
   training.masking.max_predictions = in.at("masking").at("max_predictions");
   training.masking.whole_word = in.at("masking").at("whole_word");
   training.short_sequences = in.value("short_sequences", TrainingSpec{}.short_sequences);
+  training.squad = squad_from(in.value("squad", json::object()));
   training.seed = in.at("seed");
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
   training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");
@@ -367,6 +394,8 @@ json to_json(const JobSpec& spec) {
                        {"begin_anew", spec.checkpoint.begin_anew}};
   out["evaluate"] = {{"every", steps_text(spec.evaluate.every)}, {"sequences", spec.evaluate.sequences}};
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
+  if (spec.training.task == TrainingTask::squad)
+    out["evaluate"]["squad"] = squad_answer_json(spec.evaluate.squad);
   return out;
 }
 
@@ -401,6 +430,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.evaluate.every = steps_from(in.at("evaluate").at("every"), "evaluate.every");
   spec.evaluate.data = in.at("evaluate").value("data", "");
   spec.evaluate.sequences = in.at("evaluate").at("sequences");
+  spec.evaluate.squad = squad_answer_from(in.at("evaluate").value("squad", json::object()));
   return spec;
 }
 

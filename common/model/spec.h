@@ -92,6 +92,19 @@ struct MaskingSpec {
   bool whole_word = false;
 };
 
+// What a question answering task sees of a question and its context, in tokens.
+struct SquadSpec {
+  int document_stride = 128;  // from the beginning of a span of the context to the next
+  int query_length = 64;      // of a question
+};
+
+// How answers are chosen from the scores of a question's spans.
+struct SquadAnswerSpec {
+  int n_best = 20;
+  int answer_length = 30;     // tokens
+  double null_threshold = 0;  // SQuAD 2.0: none is the answer if it scores so much higher than the best text
+};
+
 // A later phase of a training, such as BERT's second phase at sequence length 512. Its schedule starts anew,
 // at its own peak learning rate.
 struct PhaseSpec {
@@ -113,6 +126,7 @@ struct TrainingSpec {
   int sequence_length = 128;
   MaskingSpec masking;
   double short_sequences = 0.1;  // bert, pretrain: the share that is shorter, by a random length
+  SquadSpec squad;
   std::uint64_t seed = 1;
   std::int64_t log_every = 10;  // steps
   Recompute recompute = Recompute::none;
@@ -150,6 +164,7 @@ struct EvaluateSpec {
   std::int64_t every = 0;         // steps; 0: never
   std::string data;               // path or glob of held-out text
   std::int64_t sequences = 1024;  // at most this many held-out sequences
+  SquadAnswerSpec squad;
 };
 
 // The clock stops when `metric` reaches the threshold; exactly one of the two bounds is set.

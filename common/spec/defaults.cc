@@ -31,6 +31,8 @@ constexpr std::array<ModelPreset, 15> kPresets{
      {"llama2-70b", "llama", 80, 8192, 64, 32000, 28672, 8},
      {"llama3-8b", "llama", 32, 4096, 32, 128256, 14336, 8, 8192, 5e5}}};
 
+constexpr std::int64_t kAllSequences = 1'000'000'000;  // the most that the schema allows
+
 void drop_required(const json& schema, json& defaults) {
   const json& here = resolved(schema);
   for (const json& key : here.value("required", json::array()))
@@ -141,6 +143,18 @@ void fill_optimizer(json& training, const FamilyTraits& family) {
     set_default(optimizer, "epsilon", family.adamw_epsilon);
 }
 
+// All questions are scored, as the official scripts do.
+void fill_squad(json& filled) {
+  JobSpec spec;
+  spec.training.task = TrainingTask::squad;
+  const json defaults = to_json(spec);
+  for (const char* part : {"training", "evaluate"}) {
+    set_default(filled[part], "squad", json::object());
+    if (filled[part]["squad"].is_object()) fill(filled[part]["squad"], defaults[part]["squad"]);
+  }
+  set_default(filled["evaluate"], "sequences", kAllSequences);
+}
+
 void fill_after(json& after) {
   for (json& on : after)
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
@@ -181,6 +195,10 @@ json with_defaults(const json& document) {
       set_default(*training, "task", to_string(family.tasks.front()));
       fill_optimizer(*training, family);
     }
+  }
+  if (json* training = part("training"); training && training->value("task", json()) == "squad") {
+    if (!filled.contains("evaluate")) filled["evaluate"] = json::object();
+    if (part("evaluate")) fill_squad(filled);
   }
   if (json* data = part("data")) fill_data(*data);
   if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");

@@ -22,6 +22,9 @@ constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, {}},
                                  {"eval/nsp_accuracy", Goal::max, {"pretrain"}},
                                  {"eval/loss", Goal::min, {"classify", "lm"}},
                                  {"eval/accuracy", Goal::max, {"classify", "lm"}},
+                                 {"eval/exact_match", Goal::max, {"squad"}},
+                                 {"eval/f1", Goal::max, {"squad"}},
+                                 {"eval/sequences_per_second", Goal::max, {"squad"}},
                                  {"eval/perplexity", Goal::min, {"lm"}},
                                  {"eval/gain_over_unigram", Goal::max, {"pretrain", "lm"}}};
 

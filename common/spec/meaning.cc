@@ -16,12 +16,12 @@ void check_meaning(const json& filled, Problems& problems) {
   check_model(facts, problems);
   check_data(facts, problems);
   check_training(facts, problems);
+  check_squad(facts, problems);
   check_layout(facts, problems);
   check_target(facts, problems);
   check_asha(facts, problems);
   check_program(facts, problems);
   check_code(facts, problems);
-  check_supported(facts, problems);
 }
 
 namespace {

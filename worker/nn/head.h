@@ -24,8 +24,8 @@ class Head {
   virtual ~Head() = default;
 
   // x and dx [all rows, hidden]. Adds to dx; if dx has no address, only evaluates. An evaluating head may
-  // return predictions [targets of term 0, columns] in the pass's compute type, which lie in
-  // PassContext::saved.
+  // return predictions in the pass's compute type, which lie in PassContext::saved: [targets of term 0,
+  // columns], or whatever rows its header says.
   virtual ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) = 0;
 };
 

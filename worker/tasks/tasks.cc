@@ -8,6 +8,7 @@
 #include "worker/tasks/classify/classify_task.h"
 #include "worker/tasks/language/language_task.h"
 #include "worker/tasks/pretraining/pretraining_task.h"
+#include "worker/tasks/squad/squad_task.h"
 
 namespace podium {
 namespace {
@@ -15,6 +16,11 @@ namespace {
 void needs_wordpiece(const JobSpec& spec) {
   if (spec.data.tokenizer.wordpiece.empty())
     throw Failure(WorkerExit::bad_spec, "BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
+}
+
+void needs_question_answering(const JobSpec& spec) {
+  needs_wordpiece(spec);
+  check_squad(spec);
 }
 
 void needs_byte_pairs(const JobSpec& spec) {
@@ -30,6 +36,7 @@ void needs_byte_pairs(const JobSpec& spec) {
 constexpr TaskKind kTasks[] = {
     {TrainingTask::pretrain, ModelFamily::bert, needs_wordpiece, pretraining_task_source},
     {TrainingTask::classify, ModelFamily::bert, needs_wordpiece, classify_task_source},
+    {TrainingTask::squad, ModelFamily::bert, needs_question_answering, squad_task_source},
     {TrainingTask::lm, ModelFamily::gpt, needs_byte_pairs, language_task_source},
     {TrainingTask::lm, ModelFamily::llama, needs_byte_pairs, language_task_source},
 };

@@ -33,9 +33,16 @@ struct Evaluation {
   Sums totals;
   LossSums losses;
   Sums scores;
+  double seconds = 0;  // that it took rank 0
 };
 
-// Row-major [targets of the head's first term, columns].
+// A file that an evaluation leaves beside the checkpoints, in place of the one before.
+struct TaskFile {
+  std::string name;
+  std::string content;
+};
+
+// What the head predicted of a micro-batch (head.h), row-major [rows, columns].
 struct Predictions {
   std::int64_t columns = 0;
   std::vector<float> values;
@@ -66,6 +73,7 @@ class Task {
                      Sums& /*scores*/) const {}
   // Makes the metrics "eval/…" of what all ranks found.
   virtual Metrics evaluation_metrics(const Evaluation& held_out) const = 0;
+  virtual std::vector<TaskFile> evaluation_files(const Evaluation& /*held_out*/) const { return {}; }
 };
 
 // The text of a job, which is read once, and a function that makes the task of a phase (phases.h) from it.

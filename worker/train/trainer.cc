@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 
 #include "common/base/check.h"
+#include "common/base/file.h"
 #include "worker/data/failure.h"
 #include "worker/tensor/downloaded.h"
 #include "worker/tensor/profiler.h"
@@ -43,6 +45,7 @@ Trainer::Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const Traine
                                 parts.groups, parts.context)),
       scaler_(spec.training.precision),
       progress_(parts.events, spec.target, phases_.back().last_step(), is_lead()),
+      checkpoint_folder_(checkpoints.path()),
       checkpoints_(std::move(checkpoints), spec.checkpoint.keep, parts.world, parts.groups.layout),
       products_(parts.context, parts.world, parts.groups.layout, spec.training.timed_products) {}
 
@@ -343,6 +346,7 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
 void Trainer::evaluate() {
   at("evaluating");
   progress_.phase(WorkerPhase::evaluating, state_.step);
+  const auto begin = std::chrono::steady_clock::now();
   const TaskBatch& held_out = task_->held_out();
   Sums scores(task_->score_count(), 0.0);
   const LossSums losses =
@@ -354,7 +358,19 @@ void Trainer::evaluate() {
   Evaluation all{std::move(totals), sum_over(parts_.world, losses), std::move(scores)};
   sum_over(parts_.world, all.totals);
   if (!all.scores.empty()) sum_over(parts_.world, all.scores);
+  all.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  parts_.world.broadcast(std::as_writable_bytes(std::span(&all.seconds, 1)), 0);
+  if (is_lead()) write(task_->evaluation_files(all));
   tell(task_->evaluation_metrics(all));
+}
+
+void Trainer::write(const std::vector<TaskFile>& files) {
+  try {
+    for (const TaskFile& file : files) write_file_atomic(checkpoint_folder_ / file.name, file.content);
+  } catch (const std::system_error& error) {
+    throw Failure(WorkerExit::disk_full,
+                  std::string("cannot write what an evaluation found: ") + error.what());
+  }
 }
 
 void Trainer::tell(const Metrics& metrics) {

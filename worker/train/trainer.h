@@ -84,6 +84,7 @@ class Trainer {
   void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
   void evaluate();
+  void write(const std::vector<TaskFile>& files);
   void tell(const Metrics& metrics);
   void save();
   void tell_saves(const std::vector<FinishedSave>& saves);
@@ -111,6 +112,7 @@ class Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;
   Progress progress_;
+  const std::filesystem::path checkpoint_folder_;
   CheckpointStore checkpoints_;
   ProductTiming products_;
   CheckpointState state_;

@@ -1,7 +1,8 @@
-"""BERT for pre-training in plain PyTorch, in double precision: the yardstick of bert_reference_test.cc.
+"""BERT with its heads in plain PyTorch, in double precision: the yardstick of the tests that include bert_reference.h.
 
 Usage: bert_reference.py FOLDER. Reads what the test wrote there (case.json, weights.f32, batch.i32) and writes
-losses.json and gradients.f32, laid out like weights.f32. Exits with 77 where PyTorch is missing.
+losses.json and gradients.f32, laid out like weights.f32, and predictions.f32 if the head predicts. Exits with 77 where
+PyTorch is missing.
 """
 import json
 import pathlib
@@ -29,24 +30,33 @@ def main(folder):
         batch[name] = torch.from_numpy(integers[at:at + size])
         at += size
 
-    mlm, nsp = losses(case, weights, batch)
-    (case["mlm_scale"] * mlm + case["nsp_scale"] * nsp).backward()
+    losses, predictions = HEADS[case["head"]](case, weights, batch, encode(case, weights, batch))
+    sum(case["scales"][name] * loss for name, loss in losses.items()).backward()
 
     gradients = numpy.zeros_like(flat)
     for name, offset, shape in case["parameters"]:
         gradients[offset:offset + int(numpy.prod(shape))] = weights[name].grad.numpy().astype(numpy.float32).ravel()
     gradients.tofile(folder / "gradients.f32")
-    (folder / "losses.json").write_text(json.dumps({"mlm": mlm.item(), "nsp": nsp.item()}))
+    (folder / "losses.json").write_text(json.dumps({
+  name: loss.item() for name, loss in losses.items()}))
+    if predictions is not None:
+        predictions.detach().numpy().astype(numpy.float32).tofile(folder / "predictions.f32")
 
 
-def losses(case, weights, batch):
+def linear(weights, x, name):
+    return F.linear(x, weights[name + ".weight"], weights[name + ".bias"])
+
+
+def norm(weights, x, name):
+    return F.layer_norm(x, x.shape[-1:], weights[name + ".weight"], weights[name + ".bias"], eps=1e-12)
+
+
+def padding_of(case, batch):
+    return torch.arange(case["length"])[None, :] >= batch["valid_lengths"][:, None]
+
+
+def encode(case, weights, batch):
     sequences, length, hidden, heads = (case[key] for key in ("sequences", "length", "hidden", "heads"))
-
-    def linear(x, name):
-        return F.linear(x, weights[name + ".weight"], weights[name + ".bias"])
-
-    def norm(x, name):
-        return F.layer_norm(x, (hidden,), weights[name + ".weight"], weights[name + ".bias"], eps=1e-12)
 
     def split(x):
         return x.view(sequences, length, heads, hidden // heads).transpose(1, 2)
@@ -56,26 +66,43 @@ def losses(case, weights, batch):
     x = (word[batch["input_ids"]].view(sequences, length, hidden)
          + weights[table.format("position")][:length]
          + weights[table.format("token_type")][batch["token_types"]].view(sequences, length, hidden))
-    x = norm(x, "bert.embeddings.LayerNorm")
-    padding = torch.arange(length)[None, :] >= batch["valid_lengths"][:, None]
+    x = norm(weights, x, "bert.embeddings.LayerNorm")
+    padding = padding_of(case, batch)
 
     for i in range(case["layers"]):
         layer = f"bert.encoder.layer.{i}"
-        query, key, value = (split(linear(x, f"{layer}.attention.self.{part}")) for part in ("query", "key", "value"))
+        query, key, value = (split(linear(weights, x, f"{layer}.attention.self.{part}"))
+                             for part in ("query", "key", "value"))
         scores = query @ key.transpose(-1, -2) / (hidden // heads) ** 0.5
         scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
         context = (scores.softmax(-1) @ value).transpose(1, 2).reshape(sequences, length, hidden)
-        x = norm(x + linear(context, f"{layer}.attention.output.dense"), f"{layer}.attention.output.LayerNorm")
-        inner = F.gelu(linear(x, f"{layer}.intermediate.dense"))
-        x = norm(x + linear(inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+        x = norm(weights, x + linear(weights, context, f"{layer}.attention.output.dense"),
+                 f"{layer}.attention.output.LayerNorm")
+        inner = F.gelu(linear(weights, x, f"{layer}.intermediate.dense"))
+        x = norm(weights, x + linear(weights, inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+    return x
 
-    masked = x.view(-1, hidden)[batch["masked_positions"]]
-    masked = norm(F.gelu(linear(masked, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
-    logits = F.linear(masked, word, weights["cls.predictions.bias"])
+
+def pretraining(case, weights, batch, x):
+    masked = x.reshape(-1, case["hidden"])[batch["masked_positions"]]
+    masked = norm(weights, F.gelu(linear(weights, masked, "cls.predictions.transform.dense")),
+                  "cls.predictions.transform.LayerNorm")
+    logits = F.linear(masked, weights["bert.embeddings.word_embeddings.weight"], weights["cls.predictions.bias"])
     mlm = F.cross_entropy(logits, batch["masked_labels"], reduction="sum")
-    pooled = torch.tanh(linear(x[:, 0], "bert.pooler.dense"))
-    nsp = F.cross_entropy(linear(pooled, "cls.seq_relationship"), batch["next_sentence_labels"], reduction="sum")
-    return mlm, nsp
+    pooled = torch.tanh(linear(weights, x[:, 0], "bert.pooler.dense"))
+    nsp = F.cross_entropy(linear(weights, pooled, "cls.seq_relationship"), batch["next_sentence_labels"],
+                          reduction="sum")
+    return {"mlm": mlm, "nsp": nsp}, None
 
+
+def span(case, weights, batch, x):
+    scores = linear(weights, x, "qa_outputs")
+    valid = scores.masked_fill(padding_of(case, batch)[:, :, None], float("-inf"))
+    return {
+  name: F.cross_entropy(valid[:, :, column], batch[name + "_labels"], reduction="sum")
+            for column, name in enumerate(("first", "last"))}, scores
+
+
+HEADS = {"pretraining": pretraining, "span": span}
 
 main(pathlib.Path(sys.argv[1]))

@@ -239,6 +239,7 @@ inline Prediction predict(const std::vector<Feature>& features, const std::vecto
   for (Entry& entry : prediction.best) entry.probability /= sum;
   prediction.answer = prediction.best[0].text;
   if (!version2) return prediction;
+  prediction.score_diff = score_null;  // run_squad.py fails where no text is among the best
   for (const Entry& entry : prediction.best) {
     if (entry.text.empty()) continue;
     prediction.score_diff = score_null - entry.start - entry.end;

@@ -27,7 +27,7 @@ TEST(SquadText, AnAnswerIsTheTokensOfItsOwnTextWhereTheyAreInItsWords) {
   EXPECT_THAT(context.ids, ElementsAre(5, 1, 6, 8, 1, 7, 9, 10, 9, 11));
   EXPECT_THAT(locate_answer(context, {"cats", 5}, tokenizer), Optional(TokenSpan{2, 3}));
   EXPECT_THAT(locate_answer(context, {"cat", 5}, tokenizer), Optional(TokenSpan{2, 2}));
-  EXPECT_THAT(locate_answer(context, {"the", 0}, tokenizer), Optional(TokenSpan{0, 0}));
+  EXPECT_THAT(locate_answer(context, {"The", 0}, tokenizer), Optional(TokenSpan{0, 0}));
   EXPECT_THAT(locate_answer(context, {"at 1-", 13}, tokenizer), Optional(TokenSpan{5, 9}))
       << "all of the words";
   EXPECT_THAT(locate_answer(context, {"1", 18}, tokenizer), Optional(TokenSpan{6, 6})) << "the first of them";

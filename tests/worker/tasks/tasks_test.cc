@@ -29,6 +29,7 @@ std::string refusal(const JobSpec& spec) {
 TEST(Tasks, ASpecMeansTheTaskOfItsName) {
   for (const auto& [family, task] : {std::pair(ModelFamily::bert, TrainingTask::pretrain),
                                      {ModelFamily::bert, TrainingTask::classify},
+                                     {ModelFamily::bert, TrainingTask::squad},
                                      {ModelFamily::gpt, TrainingTask::lm},
                                      {ModelFamily::llama, TrainingTask::lm}}) {
     const TaskKind& kind = find_task(spec_of(family, task));
@@ -39,13 +40,15 @@ TEST(Tasks, ASpecMeansTheTaskOfItsName) {
 
 TEST(Tasks, WhatIsNotTrainedIsRefusedWithWhatIs) {
   for (const auto& [family, task] :
-       {std::pair(ModelFamily::bert, TrainingTask::squad), {ModelFamily::gpt, TrainingTask::classify}})
-    EXPECT_THAT(refusal(spec_of(family, task)),
-                HasSubstr("trains bert for pretrain, bert for classify, gpt for lm, llama for lm, not "));
+       {std::pair(ModelFamily::gpt, TrainingTask::squad), {ModelFamily::gpt, TrainingTask::classify}})
+    EXPECT_THAT(
+        refusal(spec_of(family, task)),
+        HasSubstr(
+            "trains bert for pretrain, bert for classify, bert for squad, gpt for lm, llama for lm, not "));
 }
 
 TEST(Tasks, ATaskSaysWhichVocabularyItMisses) {
-  for (const TrainingTask task : {TrainingTask::pretrain, TrainingTask::classify}) {
+  for (const TrainingTask task : {TrainingTask::pretrain, TrainingTask::classify, TrainingTask::squad}) {
     JobSpec spec = spec_of(ModelFamily::bert, task);
     EXPECT_THAT(refusal(spec), HasSubstr("data.tokenizer.wordpiece"));
     spec.data.tokenizer.wordpiece = "vocab.txt";

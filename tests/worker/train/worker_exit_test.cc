@@ -61,9 +61,9 @@ TEST(WorkerExitCode, AVocabularyWithoutMaskIsBadData) {
 
 TEST(WorkerExitCode, WhatThisBuildCannotTrainIsABadSpec) {
   JobSpec spec = tiny_job(5);
-  spec.training.task = TrainingTask::squad;
-  WorkerJob squad(spec);
-  expect_failure(squad, WorkerExit::bad_spec, "squad");
+  spec.training.task = TrainingTask::lm;
+  WorkerJob language(spec);
+  expect_failure(language, WorkerExit::bad_spec, "lm");
 }
 
 TEST(WorkerExitCode, ALayoutThatDoesNotComeOutEvenIsABadSpec) {

@@ -90,7 +90,8 @@ Metrics PretrainingTask::training_metrics(const Sums& totals, const LossSums& lo
 }
 
 Metrics PretrainingTask::evaluation_metrics(const Evaluation& held_out) const {
-  const auto& [totals, losses, scores] = held_out;
+  const Sums& totals = held_out.totals;
+  const LossSums& losses = held_out.losses;
   const double masked = mean(losses[kLanguageTerm].loss, totals[kMaskedTokens]);
   const double unigram = mean(totals[kUnigramLoss], totals[kMaskedTokens]);
   const auto accuracy = [](std::int64_t correct, double count) {

@@ -120,12 +120,11 @@ void SquadText::add_training(const SquadData& data, const WordPieceTokenizer& to
     contexts_.push_back(encode_context(paragraph.context, tokenizer));
     for (const SquadQuestion& asked : paragraph.questions) {
       Question question{.context = std::ssize(contexts_) - 1};
-      if (!asked.impossible && !asked.answers.empty()) {
-        question.answer = locate_answer(contexts_.back(), asked.answers.front(), tokenizer);
-        if (!question.answer) {
-          if (left_out_++ == 0) first_left_out_ = asked.id;
-          continue;
-        }
+      const bool has_answer = !asked.impossible && !asked.answers.empty();
+      if (has_answer) question.answer = locate_answer(contexts_.back(), asked.answers.front(), tokenizer);
+      if (contexts_.back().ids.empty() || has_answer != question.answer.has_value()) {
+        if (left_out_++ == 0) first_left_out_ = asked.id;
+        continue;
       }
       tokenizer.encode(asked.text, question.ids);
       questions_.push_back(std::move(question));

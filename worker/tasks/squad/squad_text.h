@@ -60,7 +60,7 @@ class SquadText {
   };
 
   // Adds the questions to train on, each with its first answer. One whose answer is not in the context is
-  // left out and counted.
+  // left out and counted, and so is one of a context without a token.
   void add_training(const SquadData& data, const WordPieceTokenizer& tokenizer, Reading& reading);
   // Adds the questions to answer, all of them, in order.
   void add_questions(const SquadData& data, const WordPieceTokenizer& tokenizer, Reading& reading);
