@@ -28,6 +28,7 @@ Examples:
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'
   podium-worker tokenize --tokenizer wordpiece:vocab.txt < lines.txt
   podium-worker prepare --tokenizer gpt2 --append-eod --out data/all 'books/*.txt.zst'
+  podium-worker predict model --question 'Who won?' --context 'The Broncos won.'
   podium-worker score dev-v1.1.json predictions.json        SQuAD's exact match and F1
   podium-worker inspect checkpoints/step-00000200
   podium-worker evaluate gpt2 --wikitext wiki.test.tokens
@@ -74,6 +75,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_inspect(app);
   add_latency(app);
   add_local(app, exit);
+  add_predict(app);
   add_score(app);
   add_tokenize(app);
   add_vocab(app);

@@ -17,6 +17,7 @@ void add_inspect(CLI::App& app);
 void add_latency(CLI::App& app);
 void add_local(CLI::App& app, WorkerExit& exit);
 void add_prepare(CLI::App& app, WorkerExit& exit);
+void add_predict(CLI::App& app);
 void add_profile(CLI::App& app, WorkerExit& exit);
 void add_score(CLI::App& app);
 void add_tokenize(CLI::App& app);

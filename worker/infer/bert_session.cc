@@ -37,6 +37,7 @@ BertSession::BertSession(Context& context, BertWeights& weights, const SessionSh
   first_ = allocate(weights.activation, shape.sequences, hidden);
   pooled_ = allocate(weights.activation, shape.sequences, hidden);
   next_sentence_ = allocate(DType::f32, shape.sequences, 2);
+  span_ = allocate(DType::f32, weights.span ? rows() : 0, 2);
   masked_rows_ = allocate(DType::i32, shape.predictions, 1);
   picked_ = allocate(weights.activation, shape.predictions, hidden);
   transformed_ = allocate(weights.activation, shape.predictions, hidden);
@@ -90,6 +91,7 @@ void BertSession::compute() {
     run_layer(weights_.layers[i], i + 1 < weights_.layers.size() ? &weights_.layers[i + 1] : nullptr);
   if (weights_.prediction && shape_.predictions > 0) predict(*weights_.prediction);
   if (weights_.pooler) pool();
+  if (weights_.span) ops::inference_linear(context_, x_.view(), weights_.span->weight, {}, span_.view());
 }
 
 void BertSession::embed() {

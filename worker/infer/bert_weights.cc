@@ -121,6 +121,7 @@ BertWeights make_bert_weights(Context& context, const SourceModel& model, const 
   const auto has_layer = [&](const char* name) { return model.has(std::string(name) + ".weight"); };
   if (has_layer(kBertPooler)) weights.pooler = maker.head(kBertPooler);
   if (weights.pooler && has_layer(kBertNextSentence)) weights.next_sentence = maker.head(kBertNextSentence);
+  if (has_layer(kBertSpan)) weights.span = maker.head(kBertSpan);
   if (model.has(kBertDecoderBias) && has_layer(kBertTransform))
     weights.prediction = {maker.head(kBertTransform), maker.norm(kBertTransformNorm),
                           maker.head(std::string(names.word), kBertDecoderBias)};

@@ -50,7 +50,7 @@ struct BertWeights {
   Tensor word, position, type;
   NormLayer embeddings_norm;
   std::vector<EncoderLayer> layers;
-  std::optional<DenseLayer> pooler, next_sentence;
+  std::optional<DenseLayer> pooler, next_sentence, span;
   std::optional<PredictionHead> prediction;
 };
 

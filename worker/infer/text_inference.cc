@@ -37,17 +37,11 @@ std::vector<float> mean_row(std::span<const float> rows, std::size_t count, std:
 
 }  // namespace
 
-BertSession& TextInference::session(const SessionShape& shape) {
-  std::unique_ptr<BertSession>& session = sessions_[shape];
-  if (!session) session = std::make_unique<BertSession>(context_, weights_, shape);
-  return *session;
-}
-
 std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, int top,
                                            const ProductObserver& observer) {
   if (sequences.empty()) return {};
   const SessionShape shape = shape_of(sequences, weights_.spec.max_positions);
-  BertSession& bert = session(shape);
+  BertSession& bert = sessions_.at(shape);
   bert.set_inputs(pack(sequences, shape, special_));
   bert.run(observer);
   const std::vector<float> hidden = downloaded(context_, bert.hidden());

@@ -2,13 +2,12 @@
 // first, embeddings.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "worker/infer/bert_sessions.h"
 #include "worker/infer/text_batches.h"
 
 namespace podium {
@@ -29,19 +28,17 @@ class TextInference {
  public:
   // All outlive it.
   TextInference(Context& context, BertWeights& weights, const SpecialTokens& special)
-      : context_(context), weights_(weights), special_(special) {}
+      : context_(context), weights_(weights), special_(special), sessions_(context, weights) {}
 
   // One result a sequence; `top` candidates a mask.
   std::vector<TextResult> run(std::span<const TextSequence> sequences, int top,
                               const ProductObserver& observer = nullptr);
 
  private:
-  BertSession& session(const SessionShape& shape);
-
   Context& context_;
   BertWeights& weights_;
   SpecialTokens special_;
-  std::map<SessionShape, std::unique_ptr<BertSession>> sessions_;
+  BertSessions sessions_;
 };
 
 }  // namespace podium

@@ -92,6 +92,62 @@ TEST_P(SquadOn, ItLearnsAndAKilledRunResumesToTheBit) {
 INSTANTIATE_TEST_SUITE_P(Layouts, SquadOn, testing::Values("data1", "data2", "tensor2_sequence", "pipeline2"),
                          [](const auto& tested) { return tested.param; });
 
+// The answers of a checkpoint, of the folder made of it, and of a model that began with that folder and
+// learnt nothing more.
+TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
+  JobSpec spec = colours();
+  spec.training.schedule.steps = 100;
+  WorkerJob job(spec);
+  write_colours(job);
+  ASSERT_THAT(job.run(1), Each(0)) << job.errors();
+  const auto run = [&](const std::string& command) {
+    std::filesystem::remove(job.data() / "log");
+    Child child({"/bin/sh", "-c", "cd " + job.data().string() + " && " + command,
+                 test::program_path("podium-worker")},
+                job.data() / "log");
+    EXPECT_EQ(exit_of(child), 0) << read_file(job.data() / "log");
+    return read_file(job.data() / "log");
+  };
+  const std::string checkpoint = (job.checkpoints() / "step-00000100").string();
+  run("\"$0\" export " + checkpoint + " --out model --data .");
+  const std::string ask = " --may-be-none --squad held-out.json --out ";
+  run("\"$0\" predict " + checkpoint + " --data ." + ask + "of-checkpoint");
+  run("\"$0\" predict model --length 14 --document-stride 4 --query-length 4" + ask + "of-folder");
+  for (const char* const name : {"predictions.json", "nbest_predictions.json", "null_odds.json"})
+    EXPECT_EQ(read_file(job.data() / "of-checkpoint" / name), read_file(job.data() / "of-folder" / name));
+  EXPECT_EQ(read_file(job.data() / "of-folder" / "predictions.json"),
+            read_file(job.checkpoints() / "predictions.json"))
+      << "what the evaluation found";
+
+  const std::string question =
+      " --question 'what is the colour' --context 'the road  is light green here, the ship'";
+  EXPECT_THAT(run("\"$0\" predict model" + question + " --query-length 4 --length 14"),
+              HasSubstr("light green\t0."));
+  write_file_atomic(job.data() / "lines.jsonl",
+                    R"({"id": 7, "question": "what is the colour", "context": "a ship was blue here"})"
+                    "\n"
+                    R"({"question": "what is the colour", "context": ""})"
+                    "\n");
+  const std::string lines =
+      run("\"$0\" predict model --length 14 --query-length 4 --jsonl lines.jsonl --json --best 2 2>/dev/null");
+  const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+  EXPECT_EQ(first.at("id"), "7");
+  EXPECT_EQ(first.at("answer"), "blue");
+  EXPECT_EQ(first.at("best").size(), 2U);
+
+  spec.model.init = "model";
+  spec.training.schedule = {.steps = 1, .warmup = 0};
+  spec.training.optimizer.lr = 1e-30;
+  spec.training.optimizer.weight_decay = 0;
+  spec.evaluate.every = 1;
+  WorkerJob again(spec);
+  write_colours(again);
+  std::filesystem::copy(job.data() / "model", again.data() / "model");
+  ASSERT_THAT(again.run(1), Each(0)) << again.errors();
+  EXPECT_EQ(read_file(again.checkpoints() / "nbest_predictions.json"),
+            read_file(job.checkpoints() / "nbest_predictions.json"));
+}
+
 TEST(SquadTarget, ARunStopsOnceItsAnswersAreGoodEnough) {
   JobSpec spec = colours();
   spec.target = TargetSpec{"eval/f1", 90.0, std::nullopt};
