@@ -212,6 +212,7 @@ class ExamplesTest(unittest.TestCase):
         (folder / "lines.txt").write_text(text)
         (folder / "pages.jsonl").write_text(json.dumps({"text": text}) + "\n")
         self.make_text_to_prepare(folder)
+        self.make_answers_to_score(folder)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "my.yaml").write_text(spec("mine").replace("{program}", str(folder / "program.py")))
         (folder / "named.yaml").write_text((folder / "my.yaml").read_text().replace("name: mine", "name: my-bert"))
@@ -231,6 +232,15 @@ class ExamplesTest(unittest.TestCase):
             subprocess.run(["zstd", "-q", folder / "text.txt", "-o", folder / name], check=True)
         (folder / "books.txt.gz").write_bytes(gzip.compress((folder / "text.txt").read_bytes()))
         shutil.copy(folder / "pages.jsonl", folder / "web")
+
+    def make_answers_to_score(self, folder):
+        question = {"id": "q1", "question": "Who won?", "answers": [{"text": "Denver", "answer_start": 0}]}
+        paragraph = {"context": "Denver won.", "qas": [question]}
+        for version in ("1.1", "2.0"):
+            data = {"version": f"v{version}", "data": [{"title": "game", "paragraphs": [paragraph]}]}
+            (folder / f"dev-v{version}.json").write_text(json.dumps(data))
+        (folder / "predictions.json").write_text(json.dumps({"q1": "Denver"}))
+        (folder / "null_odds.json").write_text(json.dumps({"q1": -3.5}))
 
     def live_jobs(self):
         """Jobs 1 to 14 exist. Job 12 runs, and 13 and 14, which need its devices, wait and are held."""
