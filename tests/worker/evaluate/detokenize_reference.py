@@ -34,5 +34,10 @@ def detokenize(string):
     return string
 
 
-text = sys.stdin.buffer.read().decode()
-sys.stdout.buffer.write(f"{detokenize(text)}\n{len(text.strip().split(' '))}\n".encode())
+def count_words(string):
+    return len(string.strip().split(" "))
+
+
+if __name__ == "__main__":
+    text = sys.stdin.buffer.read().decode()
+    sys.stdout.buffer.write(f"{detokenize(text)}\n{count_words(text)}\n".encode())

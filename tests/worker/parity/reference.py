@@ -68,8 +68,7 @@ def bert_loss(config, weights, batch):
     return loss
 
 
-def gpt_loss(config, weights, batch):
-    """Mean loss of predicting each next token."""
+def gpt_logits(config, weights, batch):
     def dense(x, name):  # weights are [in, out]
         return x @ weights[name + ".weight"] + weights[name + ".bias"]
 
@@ -88,7 +87,12 @@ def gpt_loss(config, weights, batch):
         x = x + dense(attention(query, key, value, config["n_head"], allowed), layer + "attn.c_proj")
         expanded = F.gelu(dense(norm(x, layer + "ln_2"), layer + "mlp.c_fc"), approximate="tanh")
         x = x + dense(expanded, layer + "mlp.c_proj")
-    logits = F.linear(norm(x, "transformer.ln_f"), weights["transformer.wte.weight"])
+    return F.linear(norm(x, "transformer.ln_f"), weights["transformer.wte.weight"])
+
+
+def gpt_loss(config, weights, batch):
+    """Mean loss of predicting each next token."""
+    logits = gpt_logits(config, weights, batch)
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED)
 
 
