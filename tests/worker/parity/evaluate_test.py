@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`podium-worker evaluate` of a GPT against PyTorch in float64 and Megatron-LM's zero-shot evaluation, written out from it.
+"""`podium-worker evaluate` of a GPT against PyTorch in float64 and Megatron-LM's zero-shot evaluation, written out.
 
 evaluate_test.py PODIUM_WORKER [unittest arguments]. Exits with 77 (skipped) without PyTorch (Debian's python3-torch).
 """
@@ -54,8 +54,11 @@ class EvaluateParity(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
         write_speaking_model(self.folder)
-        config, weights = load(self.folder, torch.float64)
-        self.logits = lambda ids: gpt_logits(config, weights, {"input_ids": ids, "attention_mask": torch.ones_like(ids)}).detach()
+        self.config, self.weights = load(self.folder, torch.float64)
+
+    def logits(self, ids):
+        with torch.no_grad():
+            return gpt_logits(self.config, self.weights, {"input_ids": ids, "attention_mask": torch.ones_like(ids)})
 
     def evaluate(self, *arguments):
         return json.loads(self.worker.run("evaluate", self.folder, "--json", *arguments, *DEVICE))
