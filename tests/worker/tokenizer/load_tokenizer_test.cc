@@ -9,6 +9,7 @@
 #include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "tests/worker/tokenizer/vectors.h"
 #include "worker/input/bad_data.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 namespace {
@@ -105,6 +106,32 @@ TEST_F(LoadTokenizer, AddedTokensAreThoseOfTheConfig) {
   EXPECT_THAT([&] { load(); }, refusal_of("tokenizer_config.json: "));
   write("tokenizer_config.json", std::string("{\n\"do_lower_case\": }"));
   EXPECT_THAT([&] { load(); }, refusal_of("tokenizer_config.json:2: "));
+}
+
+TEST_F(LoadTokenizer, AnAddedTokenThatIsNotNormalisedIsFoundAloneAsItIsWritten) {
+  write("vocab.txt", kVocabulary);
+  write("tokenizer_config.json",
+        json{{"added_tokens_decoder", {{"20", {{"content", "un"}, {"normalized", false}}}}}});
+  EXPECT_EQ(encode_loaded("un UN"), (Ids{20, 5}));
+}
+
+TEST_F(LoadTokenizer, SpecialTokensMayBeAddedToTheVocabulary) {
+  json content = wordpiece_json();
+  content["model"]["vocab"] = {{"[PAD]", 0}, {"[UNK]", 1}, {"un", 2}};
+  const auto added = [](int id, const char* name) {
+    return json{{"id", id}, {"content", name}, {"special", true}, {"normalized", false}};
+  };
+  content["added_tokens"] = {added(0, "[PAD]"), added(3, "[CLS]"), added(5, "[MASK]")};
+  write("tokenizer.json", content);
+  const auto tokenizer = load();
+  const auto& wordpiece = dynamic_cast<const WordPieceTokenizer&>(*tokenizer);
+  const SpecialTokens& special = wordpiece.special();
+  EXPECT_EQ((Ids{special.pad, special.unknown, special.classify, special.separator, special.mask}),
+            (Ids{0, 1, 3, -1, 5}));
+  EXPECT_EQ(wordpiece.token(2), "un");
+  EXPECT_EQ(wordpiece.token(3), "[CLS]");
+  EXPECT_EQ(wordpiece.token(4), "") << "no token has this id";
+  EXPECT_EQ(wordpiece.token(6), "");
 }
 
 TEST_F(LoadTokenizer, IdsOfAddedTokensAreChecked) {

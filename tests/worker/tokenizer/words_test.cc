@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/worker/shared_data.h"
 
@@ -49,6 +51,31 @@ TEST(Words, LeavesControlCharactersAndSpacesThatNobodyCleans) {
   NormalizedText normalized;
   BertNormalizer({.clean_text = false}).normalize("a\x01\tB\u00a0", std::nullopt, normalized);
   EXPECT_EQ(normalized.text, "a\x01\tb\u00a0");
+}
+
+std::string in_utf8(char32_t c) {
+  const auto tail = [c](int shift) { return static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
+  if (c < 0x10000) return {static_cast<char>(0xE0 | (c >> 12)), tail(6), tail(0)};
+  return {static_cast<char>(0xF0 | (c >> 18)), tail(12), tail(6), tail(0)};
+}
+
+// The ranges of tokenizers, which begins one at U+2B920 where tokenization.py has U+2B820.
+TEST(Words, IdeographsStandAloneFromTheFirstToTheLastOfTheirRanges) {
+  BertRules rules = BertRules::for_case(false);
+  rules.clean_text = false;
+  constexpr std::array<std::pair<char32_t, char32_t>, 7> kRanges{{{0x3400, 0x4DBF},
+                                                                  {0x4E00, 0x9FFF},
+                                                                  {0xF900, 0xFAFF},
+                                                                  {0x20000, 0x2A6DF},
+                                                                  {0x2A700, 0x2B81F},
+                                                                  {0x2B920, 0x2CEAF},
+                                                                  {0x2F800, 0x2FA1F}}};
+  for (const auto& [first, last] : kRanges) {
+    for (const char32_t c : {first, last})
+      EXPECT_THAT(words("a" + in_utf8(c) + "b", rules), ElementsAre("a", in_utf8(c), "b"));
+    for (const char32_t c : {first - 1, last + 1})
+      EXPECT_THAT(words("a" + in_utf8(c) + "b", rules), ElementsAre("a" + in_utf8(c) + "b"));
+  }
 }
 
 // The reference implementation's tables are of Unicode 8.
