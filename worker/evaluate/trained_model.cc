@@ -12,6 +12,7 @@
 #include "worker/data/failure.h"
 #include "worker/formats/hugging_face.h"
 #include "worker/input/bad_data.h"
+#include "worker/nn/families/family.h"
 #include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/load_tokenizer.h"
 #include "worker/tokenizer/wordpiece.h"
@@ -67,6 +68,9 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
     step_ = manifest->state.step;
   }
   spec_ = manifest ? model_of(*manifest) : read_hugging_face_config(folder);
+  if (manifest && family_of(spec_).find_task_head(manifest->state.spec.training.task) != nullptr)
+    throw BadData(fmt::format("{} was trained for {}: it has no head that predicts tokens", folder.string(),
+                              to_string(manifest->state.spec.training.task)));
   spec_.dropout = spec_.attention_dropout = 0;
   try {
     model_ = make_model(context, spec_, {.precision = precision}, groups_);

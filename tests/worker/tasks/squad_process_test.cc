@@ -128,8 +128,8 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
                     "\n"
                     R"({"question": "what is the colour", "context": ""})"
                     "\n");
-  const std::string lines =
-      run("\"$0\" predict model --length 14 --query-length 4 --jsonl lines.jsonl --json --best 2 2>/dev/null");
+  const std::string lines = run(
+      "\"$0\" predict model --length 14 --query-length 4 --jsonl lines.jsonl --json --best 2 2>/dev/null");
   const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
   EXPECT_EQ(first.at("id"), "7");
   EXPECT_EQ(first.at("answer"), "blue");
@@ -146,6 +146,20 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   ASSERT_THAT(again.run(1), Each(0)) << again.errors();
   EXPECT_EQ(read_file(again.checkpoints() / "nbest_predictions.json"),
             read_file(job.checkpoints() / "nbest_predictions.json"));
+}
+
+TEST(SquadModel, ItHasNoHeadForMeasuresOfLanguage) {
+  JobSpec spec = colours();
+  spec.training.schedule.steps = 6;
+  WorkerJob job(spec);
+  write_colours(job);
+  ASSERT_THAT(job.run(1), Each(0)) << job.errors();
+  Child measuring(
+      {test::program_path("podium-worker"), "evaluate", (job.checkpoints() / "step-00000006").string(),
+       "--data", job.data().string(), "--masked", "colours.txt"},
+      job.data() / "log");
+  EXPECT_EQ(exit_of(measuring), static_cast<int>(WorkerExit::bad_data));
+  EXPECT_THAT(read_file(job.data() / "log"), HasSubstr("was trained for squad"));
 }
 
 TEST(SquadTarget, ARunStopsOnceItsAnswersAreGoodEnough) {
