@@ -17,7 +17,7 @@
 #endif
 
 namespace podium::ops::cuda {
-alignas(128) thread_local unsigned char dynamic_shared[shim::kSharedBytes + 1024];
+alignas(1024) thread_local unsigned char dynamic_shared[shim::kSharedBytes + 1024];
 }
 
 namespace podium::shim {

@@ -42,13 +42,15 @@ class Run(unittest.TestCase):
     def test_each_suite_is_a_process_of_its_own_and_what_others_rest_on_goes_first(self):
         code, said, summary = self.run_suites()
         self.assertEqual(code, 0, said)
-        order = [call.split("--gtest_filter=")[1].split(".*")[0] for call in self.machine.calls() if "--gtest_filter" in call]
+        calls = [call for call in self.machine.calls() if "--gtest_output" in call]
+        order = [call.split("--gtest_filter=")[1].split(".*")[0] for call in calls]
         self.assertEqual(order, ["CudaLibrary", "DeviceLibrary", "Weights/InferenceLinear", "Attention", "Rows",
                                  "All/DeviceModel", "All/DeviceTraining", "DeviceInference"])
         names = [suite.get("name") for suite in ET.parse(self.kept / "tests.xml").getroot()]
         self.assertEqual(names, order)
         self.assertIn("passed   worker_ops_gpu_test Attention.", summary)
         self.assertIn("passed   NVML beside nvidia-smi", summary)
+        self.assertIn("passed   attention by warpgroups", summary)
         self.assertIn("[  PASSED  ] DeviceInference", (self.kept / "tests.log").read_text())
         self.assertFalse((self.kept / "again.log").exists())
 

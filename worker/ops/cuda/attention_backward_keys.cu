@@ -1,8 +1,8 @@
 // dK and dV of attention on tensor cores: a block of keys, over the queries; formulas in
 // attention_backward_queries.cu, which computes the deltas first. P^T and dP^T are computed, so that their
 // fragments are left operands as they are.
-#include "worker/ops/cuda/attention_backward.cuh"
-#include "worker/ops/cuda/attention_kept.cuh"
+#include "worker/ops/cuda/attention_gradients.cuh"
+#include "worker/ops/cuda/attention_warpgroup.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -27,58 +27,6 @@ struct KeyTiling {
   static_assert(!kInRegisters || kQueries == kRows);
   static constexpr int kBlocks = kInRegisters ? 3 : 2;
 };
-
-// The statistics and deltas of queries [first, first + kQueries); 0 beyond the head's, where Q and dO are 0
-// too.
-template <int kQueries>
-__device__ __forceinline__ void copy_statistics(const AttentionTask& task, const AttentionHead& head,
-                                                int first, float* to) {
-  const int i = static_cast<int>(threadIdx.x), query = first + i % kQueries;
-  if (i >= 2 * kQueries) return;
-  const float* const from = i < kQueries ? task.statistics : task.deltas;
-  copy_async<4>(to + i, from + head.index * task.length + query, query < head.rows);
-}
-
-// Where causal, keys after the query score -infinity.
-template <int kTiles>
-__device__ __forceinline__ void mask_transposed(int first_query, int first_key,
-                                                MmaSums (&scores)[1][kTiles]) {
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int query = first_query + 8 * t + fragment_column() + e % 2;
-      if (first_key + fragment_row() + e / 2 * 8 > query) scores[0][t].values[e] = -INFINITY;
-    }
-  }
-}
-
-// D^T but for keep_scale and dS^T, in place of the scores and of dD^T. `words` are those of the warp's strip
-// of keys, of the chunk's queries.
-template <int kTiles>
-__device__ __forceinline__ void transposed_gradients(const AttentionTask& task, const float* statistics,
-                                                     const float* deltas, const std::uint16_t* words,
-                                                     MmaSums (&scores)[1][kTiles],
-                                                     MmaSums (&gradients)[1][kTiles]) {
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-    const int column = 8 * t + fragment_column();
-    const float2 statistic = *reinterpret_cast<const float2*>(statistics + column);
-    const float2 delta = *reinterpret_cast<const float2*>(deltas + column);
-    std::uint32_t kept = 0xffffffffU;  // of two queries
-    if (task.kept != nullptr)
-      kept = *reinterpret_cast<const std::uint32_t*>(words + column) >> fragment_row();
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const float p =
-          fast_exp2(scores[0][t].values[e] * task.scale_log2 - (e % 2 == 0 ? statistic.x : statistic.y));
-      const bool keeps = (kept >> (e / 2 * 8 + e % 2 * kStripKeys) & 1U) != 0;
-      const float gradient = keeps ? gradients[0][t].values[e] : 0.0F;
-      scores[0][t].values[e] = keeps ? p : 0.0F;
-      gradients[0][t].values[e] = p * (gradient * task.keep_scale - (e % 2 == 0 ? delta.x : delta.y));
-    }
-  }
-}
 
 // A warp's 16 rows of K or V as the left operand.
 template <class T, class Tiling>
@@ -124,29 +72,6 @@ __device__ __forceinline__ void add_queries(const AttentionTask& task, int first
   multiply(left, douts, rows.dvalues);
   as_left<T>(gradients, left);
   multiply(left, queries, rows.dkeys);
-}
-
-// Rows of keys that nobody may look at become 0. `tile` is the warp's own, `warp_sums` as
-// store_partial_sums() has it, for the keys and behind them for the values.
-template <class T, class Tiling>
-__device__ __forceinline__ void store_gradients(const AttentionTask& task, const AttentionHead& head,
-                                                const KeyRows<T, Tiling>& rows, T* tile, float* warp_sums,
-                                                T* dqkv) {
-  const int hidden = task.hidden(), wide = 3 * hidden;
-  float key_factors[2], value_factors[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const bool seen = rows.first + fragment_row() + 8 * half < head.keys;
-    key_factors[half] = seen ? task.scale : 0.0F;
-    value_factors[half] = seen ? task.keep_scale : 0.0F;
-  }
-  T* const to = dqkv + head.at(rows.first, wide) + hidden;
-  const int count = head.rows - rows.first;
-  store_rows<T>(rows.dkeys[0], key_factors, tile, to, wide, count, task.head_size);
-  store_rows<T>(rows.dvalues[0], value_factors, tile, to + hidden, wide, count, task.head_size);
-  store_partial_sums(task, head, Part::keys, rows.dkeys[0], key_factors, warp_sums);
-  store_partial_sums(task, head, Part::values, rows.dvalues[0], value_factors,
-                     warp_sums + kWarps * Tiling::kHeadSize);
 }
 
 template <class T, class Tiling>
@@ -205,8 +130,9 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   }
   wait_for_copies<0>();
   __syncthreads();  // the tiles are free
-  store_gradients(task, head, rows, own + warp_row * tile_stride(kHeadSize),
-                  reinterpret_cast<float*>(own + Tiling::kOwnTile), tensors.dqkv);
+  store_key_gradients(task, head, rows.first, rows.dkeys[0], rows.dvalues[0],
+                      own + warp_row * tile_stride(kHeadSize),
+                      reinterpret_cast<float*>(own + Tiling::kOwnTile), tensors.dqkv);
 }
 
 }  // namespace

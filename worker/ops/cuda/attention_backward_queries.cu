@@ -9,9 +9,8 @@
 //
 // The second kernel (attention_backward_keys.cu) computes P^T and dP^T, whose fragments are then left
 // operands as they are.
-#include "worker/ops/cuda/attention_backward.cuh"
-#include "worker/ops/cuda/attention_kept.cuh"
-#include "worker/ops/cuda/attention_softmax.cuh"
+#include "worker/ops/cuda/attention_gradients.cuh"
+#include "worker/ops/cuda/attention_warpgroup.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -29,66 +28,6 @@ struct QueryTiling {
   static constexpr int kStage = 2 * kTile + Kept::kWords;  // K, V and what dropout keeps
   static constexpr std::size_t kSharedBytes = 2 * kStage * sizeof(std::uint16_t);
 };
-
-// Of the rows of a lane's fragments.
-struct RowStatistics {
-  float statistic[2], delta[2];
-};
-
-// The statistics, and dot(dout, out): a row's quad of lanes shares the columns. All is under way before any
-// is used.
-template <int kHeadSize, class T>
-__device__ __forceinline__ RowStatistics row_statistics(const AttentionTask& task, const AttentionHead& head,
-                                                        const Tensors<T>& tensors, int first_query) {
-  constexpr int kGroups = (kHeadSize + 4 * kVector - 1) / (4 * kVector);
-  RowStatistics rows;
-  Raw<T> douts[2][kGroups], outs[2][kGroups];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int query = min(first_query + fragment_row() + 8 * half, head.rows - 1);
-    const std::int64_t at = head.at(query, task.hidden());
-    rows.statistic[half] = task.statistics[head.index * task.length + query];
-#pragma unroll
-    for (int group = 0; group < kGroups; ++group) {
-      const int column = (4 * group + lane_of_warp() % 4) * kVector;
-      douts[half][group] = load_raw(tensors.dout + at, column, task.head_size);
-      outs[half][group] = load_raw(tensors.out + at, column, task.head_size);
-    }
-  }
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    float sum = 0.0F;
-#pragma unroll
-    for (int group = 0; group < kGroups; ++group) {
-      float dout[kVector], out[kVector];
-      widen(douts[half][group], dout);
-      widen(outs[half][group], out);
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) sum += dout[i] * out[i];
-    }
-    sum += __shfl_xor_sync(kAllLanes, sum, 1);
-    sum += __shfl_xor_sync(kAllLanes, sum, 2);
-    rows.delta[half] = sum;
-    const int row = first_query + fragment_row() + 8 * half;
-    if (fragment_column() == 0 && row < head.rows) task.deltas[head.index * task.length + row] = sum;
-  }
-  return rows;
-}
-
-// dS, in place of dD; a score of -infinity has none.
-template <int kTiles>
-__device__ __forceinline__ void score_gradients(const AttentionTask& task, const RowStatistics& rows,
-                                                const MmaSums (&scores)[1][kTiles],
-                                                MmaSums (&gradients)[1][kTiles]) {
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const float p = fast_exp2(scores[0][t].values[e] * task.scale_log2 - rows.statistic[e / 2]);
-      gradients[0][t].values[e] = p * (gradients[0][t].values[e] * task.keep_scale - rows.delta[e / 2]);
-    }
-  }
-}
 
 // A warp's 16 queries, and their part of dQ so far.
 template <int kSteps>
@@ -173,12 +112,8 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free
-  const float factors[2] = {rows.first + fragment_row() < head.rows ? task.scale : 0.0F,
-                            rows.first + fragment_row() + 8 < head.rows ? task.scale : 0.0F};
-  store_partial_sums(task, head, Part::queries, rows.sums[0], factors,
-                     reinterpret_cast<float*>(stages + Tiling::kTile));
-  store_rows<T>(rows.sums[0], factors, stages + warp_row * tile_stride(kHeadSize),
-                tensors.dqkv + head.at(rows.first, wide), wide, head.rows - rows.first, task.head_size);
+  store_query_gradients(task, head, rows.first, rows.sums[0], stages + warp_row * tile_stride(kHeadSize),
+                        reinterpret_cast<float*>(stages + Tiling::kTile), tensors.dqkv);
 }
 
 }  // namespace
@@ -188,6 +123,10 @@ void tiled_attention_backward_queries(Context& context, const AttentionTask& tas
                                       TensorView dqkv) {
   with_tiled_head(qkv.dtype, task.head_size, [&]<class T, int kHeadSize>(TiledHead<T, kHeadSize>) {
     const Tensors<T> tensors{elements<T>(dout), elements<T>(out), elements<T>(qkv), elements<T>(dqkv)};
+    if constexpr (kHeadSize == kWarpgroupHeadSize) {
+      if (cuda_state(context).multiplies_by_warpgroups())
+        return warpgroup_attention_backward_queries(context, task, sequences, tensors);
+    }
     using Tiling = QueryTiling<kHeadSize>;
     launch_attention(context, "attention_backward_queries", query_kernel<T, Tiling>, task, sequences, kRows,
                      kThreads, Tiling::kSharedBytes, tensors);

@@ -5,13 +5,11 @@
 //
 //   S = Q K_j^T    m' = max(m, rowmax S)    P = 2^(S - m')    l = l 2^(m - m') + rowsum P
 //   O = O 2^(m - m') + kept P V_j           out = O * keep_scale / l      statistic = m + log2 l
-#include <type_traits>
-
 #include "worker/ops/cuda/attention_kept.cuh"
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
-#include "worker/ops/cuda/attention_softmax.cuh"
-#include "worker/ops/cuda/quantise.cuh"
+#include "worker/ops/cuda/attention_results.cuh"
+#include "worker/ops/cuda/attention_warpgroup.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -76,61 +74,6 @@ __device__ __forceinline__ void add_keys(const AttentionTask& task, const Attent
   multiply(weights, values, rows.sums);
 }
 
-// store_rows() of attention_tile.cuh in 8 bits; rows of the tensor begin at multiples of 8 bytes.
-template <class Q, int kTiles>
-__device__ __forceinline__ void store_quantised_rows(const MmaSums (&sums)[kTiles], const float (&factors)[2],
-                                                     Q* tile, Q* tensor, int stride, int rows, int columns) {
-  constexpr int kColumns = 8 * kTiles, kStride = kColumns + kVector;
-  __syncwarp();  // the tile may hold what was stored last
-#pragma unroll
-  for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const float factor = factors[e / 2];
-      tile[(fragment_row() + e / 2 * 8) * kStride + 8 * t + fragment_column() + e % 2] =
-          quantised<Q>(factor == 0.0F ? 0.0F : sums[t].values[e] * factor);
-    }
-  }
-  __syncwarp();
-  for (int chunk = lane_of_warp(); chunk < 16 * kTiles; chunk += 32) {
-    const int row = chunk / kTiles, column = chunk % kTiles * kVector;
-    if (row < rows && column < columns)
-      *reinterpret_cast<uint2*>(tensor + row * stride + column) =
-          *reinterpret_cast<const uint2*>(tile + row * kStride + column);
-  }
-}
-
-// Out is T, or an 8-bit type in units of 1 / out_factor.
-template <class T, class Out, int kRowTiles, int kSteps>
-__device__ __forceinline__ void store_results(const AttentionTask& task, const AttentionHead& head,
-                                              const QueryRows<kRowTiles, kSteps>& rows, T* tile, Out* out,
-                                              float out_factor) {
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-    float factors[2];
-    const int query = rows.first + 16 * r;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float sum = rows.softmax.sum[r][half];
-      sum += __shfl_xor_sync(kAllLanes, sum, 1);
-      sum += __shfl_xor_sync(kAllLanes, sum, 2);
-      factors[half] = sum > 0.0F ? task.keep_scale / sum * out_factor : 0.0F;
-      const int row = query + fragment_row() + 8 * half;
-      if (task.statistics != nullptr && fragment_column() == 0 && row < head.rows)
-        task.statistics[head.index * task.length +
-                        row] =  // where there was no key, so that 2^(score - it) is 0
-            sum > 0.0F ? rows.softmax.highest[r][half] + log2f(sum) : INFINITY;
-    }
-    if (out == nullptr) continue;
-    Out* const to = out + head.at(query, task.hidden());
-    if constexpr (std::is_same_v<Out, T>)
-      store_rows<T>(rows.sums[r], factors, tile, to, task.hidden(), head.rows - query, task.head_size);
-    else
-      store_quantised_rows(rows.sums[r], factors, reinterpret_cast<Out*>(tile), to, task.hidden(),
-                           head.rows - query, task.head_size);
-  }
-}
-
 template <class T, class Out, class Tiling>
 __global__ void __launch_bounds__(Tiling::kThreads)
     forward_kernel(AttentionTask task, const T* qkv, Out* out, float out_factor) {
@@ -170,7 +113,8 @@ __global__ void __launch_bounds__(Tiling::kThreads)
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free
-  store_results(task, head, rows, stages + 16 * warp * tile_stride(kHeadSize), out, out_factor);
+  store_results(task, head, rows.first, rows.sums, rows.softmax, stages + 16 * warp * tile_stride(kHeadSize),
+                out, out_factor);
 }
 
 // Small heads give a warp twice the rows for what it reads of K and V; larger ones give a block more warps
@@ -181,6 +125,10 @@ constexpr std::int64_t kWideBlocks = 256;
 template <class T, class Out, int kHeadSize>
 void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, const T* qkv,
                     Out* out, float out_factor) {
+  if constexpr (kHeadSize == kWarpgroupHeadSize) {
+    if (cuda_state(context).multiplies_by_warpgroups())
+      return warpgroup_attention_forward(context, task, sequences, qkv, out, out_factor);
+  }
   const auto launch_tiled = [&]<class Tiles>(Tiles) {
     launch_attention(context, "attention_forward", forward_kernel<T, Out, Tiles>, task, sequences,
                      Tiles::kQueries, Tiles::kThreads, Tiles::kSharedBytes, qkv, out, out_factor);

@@ -5,6 +5,6 @@
 
 namespace podium::ops::cuda {
 
-extern __shared__ __align__(128) unsigned char dynamic_shared[];
+extern __shared__ __align__(1024) unsigned char dynamic_shared[];
 
 }  // namespace podium::ops::cuda

@@ -1,6 +1,18 @@
+#include <cstdlib>
+#include <string_view>
+
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
+namespace {
+
+#ifdef PODIUM_CUDA_HOPPER
+constexpr bool kHasHopperKernels = true;
+#else
+constexpr bool kHasHopperKernels = false;
+#endif
+
+}  // namespace
 
 void check_cuda(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -14,6 +26,9 @@ CudaState::CudaState(cudaStream_t stream) : stream_(stream) {
   check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
              "asking for the device's compute capability");
   overlaps_launches_ = major >= 9;
+  const char* const wanted = std::getenv("PODIUM_CUDA_WARPGROUPS");
+  multiplies_by_warpgroups_ =
+      kHasHopperKernels && major == 9 && (wanted != nullptr && std::string_view(wanted) == "1");
 }
 
 CudaState::~CudaState() { cudaFree(scratch_); }

@@ -28,6 +28,8 @@ class CudaState final : public BackendState {
   cudaStream_t stream() const { return stream_; }
   // Whether the device knows dependent launches (compute capability 9.0; see inference/dependent_launch.cuh).
   bool overlaps_launches() const { return overlaps_launches_; }
+  // Whether PODIUM_CUDA_WARPGROUPS=1 asks for Hopper's products, and device and library have them.
+  bool multiplies_by_warpgroups() const { return multiplies_by_warpgroups_; }
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
 
@@ -37,6 +39,7 @@ class CudaState final : public BackendState {
  private:
   cudaStream_t stream_;
   bool overlaps_launches_ = false;
+  bool multiplies_by_warpgroups_ = false;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };
