@@ -8,6 +8,15 @@ namespace podium {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// NAME.json beside NAME.idx, which podium-worker prepare writes.
+bool is_report(const fs::path& file) {
+  return file.extension() == ".json" && fs::exists(fs::path(file).replace_extension(".idx"));
+}
+
+}  // namespace
+
 std::vector<fs::path> data_files(const std::vector<std::string>& patterns, const fs::path& folder) {
   std::vector<fs::path> files;
   const auto add = [&](fs::path file) {
@@ -19,7 +28,8 @@ std::vector<fs::path> data_files(const std::vector<std::string>& patterns, const
     if (fs::exists(index)) {
       add(index);
     } else {
-      for (fs::path& file : expand_globs({pattern}, folder)) add(std::move(file));
+      for (fs::path& file : expand_globs({pattern}, folder))
+        if (!is_report(file)) add(std::move(file));
     }
   }
   return files;

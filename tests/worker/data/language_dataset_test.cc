@@ -78,6 +78,7 @@ TEST_F(LanguageDataTest, AllTextIsExpectedBeforeAnyIsReadAndCountsOnce) {
 
 TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
   write_megatron<std::int32_t>(folder_.path() / "b_document", {{7, 8}, {9}}, 4);
+  write("b_document.json", "the report");
   write("a.txt", "a");
   write("c.txt", "c");
   const TokenStream stream(data_files({"*"}, folder_.path()), tokenizer_, reading_);
