@@ -126,7 +126,7 @@ Measures measures_of(const EvaluateArguments& arguments, TrainedModel& model, co
   return evaluate_masked(model, *wordpiece, corpus, arguments.masking, arguments.batch, progress);
 }
 
-void print(const Measures& measures, bool as_json) {
+void print_measures(const Measures& measures, bool as_json) {
   if (as_json) {
     nlohmann::ordered_json told;
     for (const auto& [name, value] : measures) told[name] = value;
@@ -159,7 +159,7 @@ WorkerExit run_evaluate(const EvaluateArguments& arguments) {
     if (terminal) fmt::print(stderr, "\r{:5.1f} %\x1b[K", done * 100);
   });
   if (terminal) fmt::print(stderr, "\r\x1b[K");
-  print(measures, arguments.json);
+  print_measures(measures, arguments.json);
   tell_job(measures, model.step());
   return WorkerExit::done;
 }

@@ -72,7 +72,7 @@ Part parse_part(const std::string& text) {
   return part;
 }
 
-EncodingRules rules_of(const PrepareArguments& arguments, const Tokenizer& tokenizer) {
+EncodingRules encoding_rules_of(const PrepareArguments& arguments, const Tokenizer& tokenizer) {
   const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(&tokenizer);
   EncodingRules rules;
   rules.documents = arguments.field.empty() ? arguments.documents : DocumentForm::objects;
@@ -110,7 +110,7 @@ PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& to
   options.name = arguments.part.empty()
                      ? arguments.out
                      : fmt::format("{}-{:05}-of-{:05}", arguments.out, part.number, part.count);
-  options.rules = rules_of(arguments, tokenizer);
+  options.rules = encoding_rules_of(arguments, tokenizer);
   options.tokenizer_identity = identity_of_tokenizer(arguments);
   options.threads = arguments.threads > 0 ? arguments.threads : omp_get_max_threads();
   options.skip_bad = arguments.skip_bad;
