@@ -124,7 +124,7 @@ SquadData read_squad(const std::filesystem::path& path) {
   const json content = parse(path);
   const Place file(content, path);
   SquadData data;
-  data.version2 = file.has("version") && content.at("version") == "v2.0";
+  data.version2 = file.has("version") && (content.at("version") == "v2.0" || content.at("version") == "2.0");
   file.member("data").for_each([&](const Place& article) {
     article.member("paragraphs").for_each([&](const Place& paragraph) {
       data.paragraphs.push_back({paragraph.member("context").text(), {}});
