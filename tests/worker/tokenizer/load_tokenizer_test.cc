@@ -115,6 +115,16 @@ TEST_F(LoadTokenizer, AnAddedTokenThatIsNotNormalisedIsFoundAloneAsItIsWritten) 
   EXPECT_EQ(encode_loaded("un UN"), (Ids{20, 5}));
 }
 
+// As the reference does: what overlaps goes to the token that is not normalised.
+TEST_F(LoadTokenizer, TokensThatAreNotNormalisedAreFoundFirst) {
+  json content = bpe_json();
+  content["added_tokens"] = {{{"id", 259}, {"content", "xy"}, {"special", false}, {"normalized", true}},
+                             {{"id", 260}, {"content", "yz"}, {"special", false}, {"normalized", false}}};
+  write("tokenizer.json", content);
+  EXPECT_EQ(encode_loaded("xyz"), (Ids{encode_loaded("x").at(0), 260}));
+  EXPECT_EQ(encode_loaded("xy"), Ids{259});
+}
+
 TEST_F(LoadTokenizer, SpecialTokensMayBeAddedToTheVocabulary) {
   json content = wordpiece_json();
   content["model"]["vocab"] = {{"[PAD]", 0}, {"[UNK]", 1}, {"un", 2}};
