@@ -282,6 +282,10 @@ std::vector<std::byte> results_in_every_order(const std::function<std::vector<st
 }
 
 void copy_async(void* to, const void* from, std::size_t bytes, bool filled) {
+  for (const void* const address : {static_cast<const void*>(to), from})
+    if (reinterpret_cast<std::uintptr_t>(address) % bytes != 0)
+      throw KernelError("cp.async of an address that is not aligned to the " + std::to_string(bytes) +
+                        " bytes copied");
   running->copies().add({to, from, bytes, filled}, launch_order);
 }
 

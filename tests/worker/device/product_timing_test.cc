@@ -195,9 +195,9 @@ TEST_F(TimedProducts, OfARecordThatCannotBeReadAreChosenAnew) {
   };
   for (const json& record :
        {json(7), json::object(), broken("/timed", 1), broken("/choices", "none"),
-        broken("/choices/0", json::object()), broken("/choices/0/algorithm", "1"),
-        broken("/choices/0/algorithm", std::string(128, 'g')), broken("/choices/0/product/type", "f64"),
-        broken("/choices/0/product/m", "many")}) {
+        broken("/choices/0", json::object()), broken("/choices/0/product/column_sums", false),
+        broken("/choices/0/algorithm", "1"), broken("/choices/0/algorithm", std::string(128, 'g')),
+        broken("/choices/0/product/type", "f64"), broken("/choices/0/product/m", "many")}) {
     SCOPED_TRACE(record.dump().substr(0, 300));
     const std::vector<ProductNote> notes = timing.take_over(record);
     ASSERT_EQ(notes.size(), 1U);

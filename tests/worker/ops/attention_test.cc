@@ -249,6 +249,8 @@ std::vector<Case> many_sizes() {
           {shape(64, 64, false)},
           {shape(64, 200, true), {200, 65}, 0.1},
           {shape(64, 128, false), {128, 1}, 0.3, false},
+          {shape(64, 100, false), {100, 40}, 0.1},
+          {shape(64, 100, true), {40, 100}, 0.1},
           {shape(72, 128, false), {127, 63}},
           {shape(96, 100, false), {100, 70}, 0.1},
           {shape(128, 130, true), {}, 0.1},

@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   const T* const from = tensors.qkv + head.at(block_key, wide) + hidden;
   copy_pair<kRows, kHeadSize>(task, from, from + hidden, wide, wide, head.keys - block_key, key_tile);
   commit_copies();
-  copy_stage(begin, 0);
+  if (begin < head.rows) copy_stage(begin, 0);
   wait_for_copies<1>();
   __syncthreads();
   const T* const warp_tile = key_tile + warp_row * tile_stride(kHeadSize);

@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     as_left<T>(gradients, left);
     begin_products(left[0], sums);
     start_product(left[0], tiles, sums);
-    wait_for_products(sums);
+    wait_for_products(left[0], sums);
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free
@@ -115,7 +115,10 @@ __global__ void __launch_bounds__(kThreads, 2) warpgroup_key_kernel(AttentionTas
   const int begin = block_key >= head.keys ? head.rows : task.causal ? block_key : 0;
   const T* const from = tensors.qkv + head.at(block_key, wide) + hidden;
   copy_tiles(task, from, from + hidden, wide, wide, head.keys - block_key, own);
-  copy_stage(begin, 0);
+  if (begin < head.rows)
+    copy_stage(begin, 0);
+  else
+    commit_copies();
   MmaSums dkeys[8], dvalues[8];
 
   for (int query = begin, stage = 0; query < head.rows; query += kTileRows, stage ^= 1) {
@@ -136,7 +139,7 @@ __global__ void __launch_bounds__(kThreads, 2) warpgroup_key_kernel(AttentionTas
     begin_products(weights[0], score_gradients[0], dvalues, dkeys);
     start_product(weights[0], tiles + kSwizzledTile, dvalues);
     start_product(score_gradients[0], tiles, dkeys);
-    wait_for_products(dvalues, dkeys);
+    wait_for_products(weights[0], score_gradients[0], dvalues, dkeys);
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free

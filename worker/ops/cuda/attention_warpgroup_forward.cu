@@ -42,7 +42,7 @@ __device__ __forceinline__ void add_keys(const AttentionTask& task, const Attent
   as_left<T>(scores, weights);
   begin_products(weights[0], results.sums[0]);
   start_product(weights[0], keys + kSwizzledTile, results.sums[0]);
-  wait_for_products(results.sums[0]);
+  wait_for_products(weights[0], results.sums[0]);
 }
 
 template <class T, class Out>

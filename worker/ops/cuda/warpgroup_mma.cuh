@@ -3,9 +3,8 @@
 // holds 16 rows of d, and of such an a, in the fragments of mma.cuh; all of a block's four warps must call
 // what stands here.
 //
-// Registers hold only an a that is new for each product. Where one held the same a in every pass of a loop,
-// nvcc 13.0 gave it the registers of another product's a, and an H200 multiplied by that from the second pass
-// on.
+// Registers hold only an a that is new for each product: where they held the same queries in every pass over
+// keys, an H200 computed from the second pass on what the last product's a gives (docs/gpu-results.md).
 //
 // A tile is 64 rows of 64 16-bit elements, 128 bytes each, at a multiple of 1024 bytes; its 16-byte chunk c
 // of row r lies where chunk c ^ r % 8 would (the PTX manual's 128-byte swizzle). Neither the copies nor the
@@ -168,16 +167,16 @@ void pin(Registers&) {}
 
 #endif
 
-// In front of products, of all registers that take part in them; and behind them, of all sums.
+// In front of products and behind them, of all registers that take part in them.
 template <class... Registers>
 __device__ __forceinline__ void begin_products(Registers&... registers) {
   (pin(registers), ...);
   fence_products();
 }
-template <class... Sums>
-__device__ __forceinline__ void wait_for_products(Sums&... sums) {
+template <class... Registers>
+__device__ __forceinline__ void wait_for_products(Registers&... registers) {
   await_products();
-  (pin(sums), ...);
+  (pin(registers), ...);
 }
 
 // Starts sums = a b^T of two tiles.
