@@ -115,6 +115,15 @@ TEST_F(LoadTokenizer, AnAddedTokenThatIsNotNormalisedIsFoundAloneAsItIsWritten) 
   EXPECT_EQ(encode_loaded("un UN"), (Ids{20, 5}));
 }
 
+// As the reference does: behind the highest id of any token.
+TEST_F(LoadTokenizer, ASpecialTokenWithoutAnIdIsNumberedBehindTheAddedTokens) {
+  write("vocab.txt", kVocabulary);
+  write("tokenizer_config.json", json{{"added_tokens_decoder", {{"20", {{"content", "<p>"}}}}},
+                                      {"additional_special_tokens", {"<q>"}}});
+  EXPECT_EQ(encode_loaded("<p><q>"), (Ids{20, 21}));
+  EXPECT_EQ(load()->size(), 22);
+}
+
 // As the reference does: what overlaps goes to the token that is not normalised.
 TEST_F(LoadTokenizer, TokensThatAreNotNormalisedAreFoundFirst) {
   json content = bpe_json();
