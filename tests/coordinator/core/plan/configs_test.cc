@@ -1,0 +1,48 @@
+// Every job under configs/ finds its place on a simulated cluster of the machines that the specs name.
+#include <map>
+
+#include "common/base/file.h"
+#include "common/spec/load.h"
+#include "coordinator/core/events/commands.h"
+#include "tests/common/spec/files.h"
+#include "tests/coordinator/core/cluster_fixture.h"
+#include "tests/paths.h"
+
+namespace podium {
+namespace {
+
+class Configs : public ClusterTest, public testing::WithParamInterface<std::filesystem::path> {};
+
+TEST_P(Configs, ArePlacedAsTheirSpecsSay) {
+  const auto loaded = load_experiment(read_file(GetParam()), GetParam().filename().string());
+  ASSERT_TRUE(loaded.ok()) << describe(loaded.errors());
+  for (const JobSpec& spec : loaded->jobs) {
+    state_ = {};
+    turn(CoordinatorUp{});
+    for (int i = 0; i < 64; ++i) join(node_with("dgx1-" + std::to_string(i), 8, "gpu"));
+    join(node_with("dgx2", 16, "gpu"));
+    for (int i = 0; i < 2; ++i) join(node_with("cpu-" + std::to_string(i), 4));
+    const JobRequest request = job_request(spec);
+    const JobId id = submit(request);
+    EXPECT_EQ(state_of(id), JobState::starting) << request.name << ": " << reason(id);
+    ASSERT_TRUE(job(id).attempt);
+    const Allocation& allocation = job(id).attempt->allocation;
+    EXPECT_EQ(allocation.devices(), request.devices);
+    std::map<NodeId, int> of_node;
+    for (const Placement& rank : allocation.ranks) of_node[rank.node] += rank.devices();
+    for (const auto& [node, devices] : of_node)
+      EXPECT_TRUE(request.per_node == 0 || devices == request.per_node);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Configs, testing::ValuesIn(test::yaml_files("configs")),
+                         [](const auto& instance) {
+                           std::string name = instance.param.stem().string();
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; },
+                               '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace podium
