@@ -57,6 +57,20 @@ it("asks for a job that is over once, and for its history when the job is known"
   expect(wire.requests).toHaveLength(2);
 });
 
+it("has a job's history in the order of time, whenever the coordinator learnt of it", async () => {
+  const event = (id: number, time_ms: number) => ({ id, time_ms, type: "t", text: "", level: "info" });
+  const shownIds = () => shown.readings!.history!.answer.value.data!.map(({ id }) => id);
+  await wire.requests[0]!.answer(detail({ revision: 10 }));
+  await wire.requests
+    .at(-1)!
+    .answer({ events: [event(1, 100), event(2, 300), event(3, 200), event(4, 300)] });
+  expect(shownIds()).toEqual([1, 3, 2, 4]);
+  await tell(15, { attempt: 2 });
+  expect(wire.requests.at(-1)!.path).toMatch(/events\?.*page_token=4\b/);
+  await wire.requests.at(-1)!.answer({ events: [event(5, 250)] });
+  expect(shownIds()).toEqual([1, 3, 5, 2, 4]);
+});
+
 it("has news that overtook the first detail, and asks for it again", async () => {
   await tell(12, over);
   await wire.requests[0]!.answer(detail({ revision: 10 }));

@@ -135,8 +135,11 @@ export class JobInDetail {
 
   private copyOfHistory(): Copy<JobEvent[]> {
     const ask: Ask<JobEvent[]> = async ({ before, signal }) => {
-      const news = await getJobEvents(this.id, before?.at(-1)?.id ?? 0, signal);
-      return before && news.length === 0 ? before : [...(before ?? []), ...news];
+      const known = before ?? [];
+      const newest = known.reduce((id, event) => Math.max(id, event.id), 0);
+      const news = await getJobEvents(this.id, newest, signal);
+      // The coordinator learns of a checkpoint from the worker's files, perhaps after what came later.
+      return before && news.length === 0 ? before : [...known, ...news].sort((a, b) => a.time_ms - b.time_ms);
     };
     return new Copy(this.queries, `events of ${this.id}`, ask, historyMs, () => this.live.peek());
   }
