@@ -117,6 +117,15 @@ TEST_F(ClassifyTaskTest, ASequenceIsClassifiedBetweenItsSpecialTokensAndCut) {
       }
 }
 
+TEST_F(ClassifyTaskTest, TheHighestLogitIsThePrediction) {
+  const auto made = task();
+  Sums scores(made->score_count(), 0.0);
+  MicroBatch batch;
+  batch.targets[kClassTerm].labels = {1, 0, 1};
+  made->score(batch, {2, {-3, -1, 0.5, 0.25, 2, 1}}, scores);
+  EXPECT_THAT(scores, ElementsAre(1, 2, 1, 2, 1, 1));
+}
+
 TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
   Sums totals(2, 0.0);
   for (int rank = 0; rank < 2; ++rank)
@@ -124,8 +133,11 @@ TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
   const auto made = task();
   LossSums losses;
   losses[kClassTerm] = {3.5, 5, 4};
-  EXPECT_THAT(made->evaluation_metrics({totals, losses, {}}),
+  // Of 5 sentences 2 are of class 0, one of which is taken for class 1.
+  EXPECT_THAT(made->evaluation_metrics({totals, losses, {2, 1, 1, 3, 4, 3}}),
               ElementsAre(Pair("eval/loss", DoubleEq(0.7)), Pair("eval/accuracy", DoubleEq(0.8)),
+                          Pair("eval/f1", DoubleEq(6.0 / 7)),
+                          Pair("eval/matthews_correlation", DoubleEq(3 / std::sqrt(24))),
                           Pair("eval/majority_accuracy", DoubleEq(0.6))));
   EXPECT_FLOAT_EQ(made->scales({8, 0})[kClassTerm], 0.125F);
   EXPECT_THAT(made->training_metrics({8, 0}, losses), ElementsAre(Pair("train/loss", DoubleEq(3.5 / 8))));

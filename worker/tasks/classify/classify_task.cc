@@ -7,6 +7,7 @@
 
 #include "worker/data/shuffle.h"
 #include "worker/input/text_files.h"
+#include "worker/tasks/classify/class_scores.h"
 #include "worker/tasks/classify/classify_head.h"
 #include "worker/tasks/held_out_files.h"
 
@@ -122,11 +123,24 @@ Metrics ClassifyTask::training_metrics(const Sums& totals, const LossSums& losse
   return {{"train/loss", mean(losses[kClassTerm].loss, totals[kSentences])}};
 }
 
+std::size_t ClassifyTask::score_count() const { return kCountsOfClass * text_->training.classes().size(); }
+
+void ClassifyTask::score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const {
+  auto logits = predictions.values.begin();
+  for (const std::int32_t label : batch.targets[kClassTerm].labels) {
+    const auto end = logits + predictions.columns;
+    count_class(scores, label, static_cast<std::int32_t>(std::max_element(logits, end) - logits));
+    logits = end;
+  }
+}
+
 Metrics ClassifyTask::evaluation_metrics(const Evaluation& held_out) const {
   const double sentences = held_out.totals[kSentences];
   const LossSum& told = held_out.losses[kClassTerm];
   return {{"eval/loss", mean(told.loss, sentences)},
           {"eval/accuracy", mean(static_cast<double>(told.correct), sentences)},
+          {"eval/f1", f1_of_classes(held_out.scores)},
+          {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
           {"eval/majority_accuracy", mean(held_out.totals[kOfMajority], sentences)}};
 }
 

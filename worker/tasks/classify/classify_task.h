@@ -35,8 +35,10 @@ class ClassifyTask final : public Task {
   LossScales scales(const Sums& totals) const override;
   // train/loss, in nats a sentence.
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
-  // eval/loss, eval/accuracy, and eval/majority_accuracy, the accuracy of always predicting the training
-  // text's most frequent class.
+  std::size_t score_count() const override;
+  void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override;
+  // eval/loss, eval/accuracy, eval/f1, eval/matthews_correlation (class_scores.h), and
+  // eval/majority_accuracy, the accuracy of always predicting the training text's most frequent class.
   Metrics evaluation_metrics(const Evaluation& held_out) const override;
 
  private:
