@@ -9,6 +9,7 @@ namespace podium {
 
 // As expand_globs() (text_files.h) finds them. Besides paths and globs a pattern may be the NAME of Megatron
 // data; NAME.idx stands for NAME.bin and the report NAME.json for nothing, so "*" names the data once.
+// A file of an unfinished podium-worker prepare (*.part, *.prepare.json) is BadData.
 std::vector<std::filesystem::path> data_files(const std::vector<std::string>& patterns,
                                               const std::filesystem::path& folder);
 

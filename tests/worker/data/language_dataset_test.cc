@@ -91,6 +91,18 @@ TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
   EXPECT_THROW(data_files({"b"}, folder_.path()), BadData);
 }
 
+TEST_F(LanguageDataTest, UnfinishedPreparedDataAreRefused) {
+  write("a.txt", "a");
+  for (const char* name : {"web.prepare.json", "web.bin.part", "web.lengths.part"}) {
+    const auto file = write(name, "unfinished");
+    for (const std::string pattern : {"*", name})
+      EXPECT_THAT([&] { data_files({pattern}, folder_.path()); },
+                  ThrowsMessage<BadData>(HasSubstr(std::string(name) + " is of an unfinished prepare")));
+    std::filesystem::remove(file);
+  }
+  EXPECT_EQ(data_files({"*"}, folder_.path()).size(), 1u);
+}
+
 TEST_F(LanguageDataTest, UnusableTextIsNamed) {
   const auto bad = write("bad.txt", "one\ntwo \xFF\n");
   EXPECT_THAT([&] { TokenStream({bad}, tokenizer_, reading_); },
