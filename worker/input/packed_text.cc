@@ -169,8 +169,8 @@ std::size_t PackedText::read(std::span<char> text) {
   try {
     unpacker_->read(text, used);
   } catch (const BadData&) {
-    if (used == 0) throw;
     damage_ = std::current_exception();
+    if (used == 0) throw;
   }
   return used;
 }

@@ -44,7 +44,9 @@ void store(const std::vector<std::int32_t>& ids, MegatronTokenType type, std::ve
 }  // namespace
 
 DocumentEncoder::DocumentEncoder(const Tokenizer& tokenizer, const EncodingRules& rules)
-    : tokenizer_(tokenizer), rules_(rules), type_(megatron_token_type(tokenizer.size())) {}
+    : tokenizer_(tokenizer), rules_(rules), type_(megatron_token_type(tokenizer.size())) {
+  if (rules.sequences == SequenceForm::sentences) splitter_.emplace();
+}
 
 EncodedBatch DocumentEncoder::encode(const TextBatch& batch) {
   batch_ = {.file = batch.begin.file,
@@ -63,7 +65,7 @@ EncodedBatch DocumentEncoder::encode(const TextBatch& batch) {
     place.line += count_lines(whole);
     rest.remove_prefix(end);
   }
-  if (batch.skip) batch_.skips.push_back(*batch.skip);
+  batch_.skips.insert(batch_.skips.end(), batch.skips.begin(), batch.skips.end());
   return std::exchange(batch_, {});
 }
 
@@ -92,7 +94,7 @@ void DocumentEncoder::encode_document(std::string_view text, Place place) {
     else if (rules_.sequences == SequenceForm::lines)
       for_each_line_in(text, [&](std::string_view line) { encode_sequence(line); });
     else
-      splitter_.split(text, [&](std::string_view sentence) { encode_sequence(sentence); });
+      splitter_->split(text, [&](std::string_view sentence) { encode_sequence(sentence); });
   }
   if (batch_.lengths.size() == before) {
     // White space between separators is no document; an object without text is one.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,7 @@ class DocumentEncoder {
   const Tokenizer& tokenizer_;
   EncodingRules rules_;
   MegatronTokenType type_;
-  SentenceSplitter splitter_;
+  std::optional<SentenceSplitter> splitter_;  // where sequences are sentences
   std::vector<std::int32_t> ids_;
   EncodedBatch batch_;  // that is being made
 };

@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "worker/input/bad_data.h"
 #include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
@@ -74,7 +73,7 @@ std::optional<TextBatch> DocumentReader::next() {
     batch.begin = position_;
     fill(batch);
     batch.end = position_;
-    if (!batch.text.empty() || batch.skip) return batch;
+    if (!batch.text.empty() || !batch.skips.empty()) return batch;
   }
   return std::nullopt;
 }
@@ -99,8 +98,7 @@ void DocumentReader::fill(TextBatch& batch) {
   } catch (const BadData& damage) {
     const std::size_t end = last_document_end(buffer_, form_);
     if (end != std::string::npos) take(end, batch);
-    batch.skip = skip_here(SkipReason::damaged_file, damage.what());
-    leave_file();
+    leave_damaged_file(damage, batch);
   }
 }
 
@@ -131,24 +129,38 @@ void DocumentReader::take(std::size_t bytes, TextBatch& batch) {
 }
 
 void DocumentReader::skip_document(TextBatch& batch) {
-  batch.skip = skip_here(SkipReason::too_long,
-                         "the document is longer than " + std::to_string(kLongestDocument >> 20) +
-                             " MiB; break it up, or choose --documents by what separates them");
-  const auto drop = [&](std::size_t bytes, std::string tail) {
+  batch.skips.push_back(skip_here(SkipReason::too_long,
+                                  "the document is longer than " + std::to_string(kLongestDocument >> 20) +
+                                      " MiB; break it up, or choose --documents by what separates them"));
+  const auto drop = [&](std::size_t bytes, const std::string& tail) {
     const auto end = buffer_.begin() + static_cast<std::ptrdiff_t>(bytes);
-    position_.line += std::count(buffer_.begin(), end, '\n');
+    position_.line += std::count(buffer_.begin(), end, '\n') - std::count(tail.begin(), tail.end(), '\n');
     buffer_.replace(0, bytes, tail);
   };
-  std::size_t end = document_end(buffer_, form_);
-  while (end == std::string::npos) {
+  std::optional<BadData> damage;
+  std::size_t end = std::string::npos;
+  for (bool more = true; more && end == std::string::npos; end = document_end(buffer_, form_)) {
     drop(buffer_.size(), tail_of(buffer_, form_));
-    if (!read_up_to(kBatchBytes)) break;
-    end = document_end(buffer_, form_);
+    try {
+      more = read_up_to(kBatchBytes);
+    } catch (const BadData& error) {  // the text before it may hold the end of the document and more
+      damage = error;
+      more = false;
+    }
   }
-  end = document_end(buffer_, form_);
-  if (end == std::string::npos) return leave_file();
-  drop(end, "");
-  position_.byte = read_ - buffer_.size();
+  if (end != std::string::npos) {
+    drop(end, "");
+    position_.byte = read_ - buffer_.size();
+  } else if (damage) {
+    leave_damaged_file(*damage, batch);
+  } else {
+    leave_file();
+  }
+}
+
+void DocumentReader::leave_damaged_file(const BadData& damage, TextBatch& batch) {
+  batch.skips.push_back(skip_here(SkipReason::damaged_file, damage.what()));
+  leave_file();
 }
 
 void DocumentReader::leave_file() {

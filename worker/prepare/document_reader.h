@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/input/bad_data.h"
 #include "worker/input/packed_text.h"
 
 namespace podium {
@@ -42,7 +43,7 @@ struct TextBatch {
   TextPosition begin;
   TextPosition end;
   std::string text;                // whole documents of one file
-  std::optional<Skip> skip;        // what came behind them and is left out
+  std::vector<Skip> skips;         // what came behind them and is left out
   std::uint64_t packed_bytes = 0;  // of the file, read so far
 };
 
@@ -61,6 +62,7 @@ class DocumentReader {
   void take(std::size_t bytes, TextBatch& batch);
   void skip_document(TextBatch& batch);
   void leave_file();
+  void leave_damaged_file(const BadData& damage, TextBatch& batch);
   Skip skip_here(SkipReason reason, std::string detail) const;
 
   const std::vector<std::filesystem::path>& files_;

@@ -1,6 +1,7 @@
 // One thread makes items, several work on them, and the caller's thread takes the results in the order in
 // which the items were made. What the caller sees does not depend on the number of threads, also where
-// something throws: an exception of `make` or `work` comes out when the results before it were taken.
+// something throws: an exception of `make`, of `make_worker` or of `work` comes out when the results before
+// it were taken.
 #pragma once
 
 #include <condition_variable>
@@ -78,7 +79,7 @@ class OrderedPipeline {
   }
 
   void work_all(const auto& make_worker) {
-    auto work = make_worker();
+    std::optional<decltype(make_worker())> work;  // made for the first item, whose place its exception takes
     while (true) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
@@ -87,7 +88,8 @@ class OrderedPipeline {
       waiting_.pop_front();
       lock.unlock();
       try {
-        hand_over(next.number, {next.weight, work(std::move(next.item))});
+        if (!work) work.emplace(make_worker());
+        hand_over(next.number, {next.weight, (*work)(std::move(next.item))});
       } catch (...) {
         hand_over(next.number, {next.weight, std::current_exception()});
       }

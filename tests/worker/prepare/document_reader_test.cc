@@ -1,6 +1,7 @@
 #include "worker/prepare/document_reader.h"
 
 #include <gmock/gmock.h>
+#include <zlib.h>
 
 #include <fstream>
 #include <string>
@@ -43,9 +44,8 @@ class DocumentReaderTest : public testing::Test {
         all.documents.emplace_back(rest.substr(0, end));
         rest.remove_prefix(end);
       }
-      if (batch->skip)
-        all.skips.push_back(std::to_string(batch->skip->file) + ":" + std::to_string(batch->skip->line) +
-                            ": " + batch->skip->detail);
+      for (const Skip& skip : batch->skips)
+        all.skips.push_back(std::to_string(skip.file) + ":" + std::to_string(skip.line) + ": " + skip.detail);
     }
     return all;
   }
@@ -106,6 +106,30 @@ TEST_F(DocumentReaderTest, ADocumentThatIsTooLongIsLeftOutAndTheNextOneFound) {
   EXPECT_THAT(read(write({line + "x" + line + "\nb\n\nc"}), DocumentForm::blank_lines).documents,
               ElementsAre("c"));
   EXPECT_THAT(read(write({line + "<|endoftext|>b"}), DocumentForm::end_of_text).documents, ElementsAre("b"));
+  const Read ended = read(write({huge + "<|endoftext|>\n<|endoftext|>" + huge}), DocumentForm::end_of_text);
+  EXPECT_THAT(ended.documents, ElementsAre("\n<|endoftext|>"));
+  EXPECT_THAT(ended.skips,
+              ElementsAre(HasSubstr("0:1: "), HasSubstr("0:" + std::to_string(lines + 2) + ": ")));
+}
+
+TEST_F(DocumentReaderTest, DamageBehindADocumentThatIsTooLongBringsNoneOfItBack) {
+  std::string huge;
+  while (huge.size() < kLongestDocument + 5'000'000) huge += std::string(999, 'x') + "\n";
+  const std::string lines = std::to_string(std::count(huge.begin(), huge.end(), '\n'));
+  const auto cut_off = [&](const std::string& text) {
+    const auto file = folder_.path() / "cut.gz";
+    gzFile out = gzopen(file.c_str(), "wb1");
+    gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(out);
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 8);  // all text is there
+    return read({file}, DocumentForm::blank_lines);
+  };
+  const Read inside = cut_off("a\n\n" + huge);
+  EXPECT_THAT(inside.documents, ElementsAre("a\n\n"));
+  EXPECT_THAT(inside.skips, ElementsAre(HasSubstr("0:3: the document is longer"), HasSubstr("is cut off")));
+  const Read behind = cut_off(huge + "\nb\n\nc");
+  EXPECT_THAT(behind.documents, ElementsAre("b\n\n"));
+  EXPECT_THAT(behind.skips, ElementsAre(HasSubstr("0:1: the document is longer"), HasSubstr("is cut off")));
 }
 
 }  // namespace

@@ -65,5 +65,19 @@ TEST(OrderedPipeline, AnExceptionComesInItsPlace) {
   }
 }
 
+TEST(OrderedPipeline, AnExceptionOfMakingAWorkerIsThatOfItsFirstItem) {
+  OrderedPipeline<int, int> pipeline(3, 100);
+  const auto make_worker = [] {
+    throw std::runtime_error("no worker");
+    return [](int item) { return item; };
+  };
+  EXPECT_THAT(
+      [&] {
+        pipeline.run([] { return std::optional(1); }, [](int) { return 1; }, make_worker,
+                     [](int) { return true; });
+      },
+      ThrowsMessage<std::runtime_error>("no worker"));
+}
+
 }  // namespace
 }  // namespace podium
