@@ -105,7 +105,7 @@ std::string identity_of_tokenizer(const PrepareArguments& arguments) {
 PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& tokenizer) {
   PrepareOptions options;
   const Part part = parse_part(arguments.part);
-  options.files = expand_inputs(arguments.inputs);
+  options.files = expand_inputs(arguments.inputs, arguments.out);
   if (part.count > 1) options.files = share_of(options.files, part);
   options.name = arguments.part.empty()
                      ? arguments.out

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <regex>
 #include <unordered_set>
 
 #include "worker/data/xxh3.h"
@@ -41,9 +42,24 @@ struct stat look_at(const fs::path& file) {
   return info;
 }
 
+// Whether `file` is what a run to `out` writes, or a run of one of its parts. A .json without its .idx is
+// not: the report comes last.
+bool is_output(const fs::path& file, const fs::path& out) {
+  static const std::regex endings(
+      R"((-\d+-of-\d+)?\.(bin|idx|json|prepare\.json|\w+\.part|(prepare\.)?json\.tmp\.\d+))");
+  const std::string name = file.filename().string();
+  const std::string begin = out.filename().string();
+  if (!name.starts_with(begin) || !std::regex_match(name.substr(begin.size()), endings)) return false;
+  if (fs::weakly_canonical(fs::absolute(file).parent_path()) !=
+      fs::weakly_canonical(fs::absolute(out).parent_path()))
+    return false;
+  return file.extension() != ".json" || name.ends_with(".prepare.json") ||
+         fs::exists(fs::path(file).replace_extension(".idx"));
+}
+
 }  // namespace
 
-std::vector<fs::path> expand_inputs(const std::vector<std::string>& names) {
+std::vector<fs::path> expand_inputs(const std::vector<std::string>& names, const fs::path& out) {
   std::vector<fs::path> files;
   const auto add = [&](const fs::path& path) {
     if (fs::is_directory(path))
@@ -58,6 +74,9 @@ std::vector<fs::path> expand_inputs(const std::vector<std::string>& names) {
       for (const fs::path& found : expand_globs({name}, "")) add(found);
     }
   }
+  std::erase_if(files, [&](const fs::path& file) { return is_output(file, out); });
+  if (files.empty())
+    throw BadData("nothing to prepare: the inputs hold only what was written to " + out.string() + " itself");
   for (const fs::path& file : files) look_at(file);
   std::unordered_set<std::string> seen;
   std::erase_if(files,

@@ -124,7 +124,7 @@ class Run {
         writer_(options.name, megatron_token_type(tokenizer.size()), journal_.report.data,
                 journal_.complete) {
     if (options.restart)
-      for (const char* suffix : {".prepare.json", ".bin", ".idx", ".json"})
+      for (const char* suffix : {".json", ".prepare.json", ".bin", ".idx"})
         fs::remove(with_suffix(options.name, suffix));
     for (std::uint64_t bytes = 0; const fs::path& file : options.files) {
       bytes_before_.push_back(bytes);

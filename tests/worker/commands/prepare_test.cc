@@ -115,6 +115,21 @@ TEST_F(PrepareCommand, KilledAnywhereItGoesOnToTheSameBytes) {
   EXPECT_EQ(files_of("made").size(), 3u);
 }
 
+TEST_F(PrepareCommand, ItsOutputMayLieBesideItsInput) {
+  fs::create_directory(path("data"));
+  for (const char* name : {"a.txt", "b.txt"}) write("data/" + std::string(name), made_up_text(8000, 1));
+  ASSERT_EQ(prepare("--out whole data/"), 0) << said();
+  Child child(command("--out data/all --threads 1 --save-every 100kB data/"), path("shell"));
+  while (!fs::exists(path("data/all.prepare.json")))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  child.signal(SIGKILL);
+  ASSERT_TRUE(WIFSIGNALED(child.wait()));
+  ASSERT_EQ(prepare("--out data/all --save-every 100kB data/"), 0) << said();
+  EXPECT_TRUE(written("data/all") == written("whole"));
+  EXPECT_EQ(prepare("--out data/all 'data/*'"), 0) << said();
+  EXPECT_THAT(printed(), HasSubstr("it was whole already"));
+}
+
 TEST_F(PrepareCommand, SigtermEndsItAndTheSameCommandGoesOn) {
   write("t.txt", made_up_text(60'000, 1));
   ASSERT_EQ(prepare("--out whole t.txt"), 0) << said();

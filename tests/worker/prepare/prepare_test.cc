@@ -217,9 +217,26 @@ TEST_F(PrepareTest, FoldersAndGlobsAreFiles) {
   for (const char* name : {"in/b.txt", "in/a.txt", "in/deep/c.txt", "in/.hidden", "in/.git/x"})
     write(name, "w1\n");
   const std::string in = (folder_.path() / "in").string();
-  EXPECT_THAT(expand_inputs({in + "/b.txt", in, in + "/*.txt"}),
+  EXPECT_THAT(expand_inputs({in + "/b.txt", in, in + "/*.txt"}, "made"),
               ElementsAre(in + "/b.txt", in + "/a.txt", in + "/deep/c.txt"));
-  EXPECT_THAT([&] { expand_inputs({in + "/none*"}); }, ThrowsMessage<BadData>(HasSubstr("none*")));
+  EXPECT_THAT([&] { expand_inputs({in + "/none*"}, "made"); }, ThrowsMessage<BadData>(HasSubstr("none*")));
+}
+
+TEST_F(PrepareTest, WhatARunWritesIsNoInputOfIt) {
+  fs::create_directories(folder_.path() / "in/deep");
+  const std::string in = (folder_.path() / "in").string();
+  for (const std::string name : {"all", "all-00000-of-00002"})
+    for (const char* ending : {".bin", ".idx", ".json", ".prepare.json", ".bin.part", ".idx.part",
+                               ".lengths.part", ".documents.part", ".prepare.json.tmp.12", ".json.tmp.12"})
+      write("in/" + name + ending, "own");
+  EXPECT_THAT([&] { expand_inputs({in}, in + "/all"); },
+              ThrowsMessage<BadData>(HasSubstr("nothing to prepare")));
+  for (const char* name : {"in/all.txt", "in/all2.bin", "in/deep/all.bin", "in/all-00001-of-00002.json"})
+    write(name, "w1\n");
+  const auto expected =
+      ElementsAre(in + "/all-00001-of-00002.json", in + "/all.txt", in + "/all2.bin", in + "/deep/all.bin");
+  EXPECT_THAT(expand_inputs({in}, in + "/all"), expected);
+  EXPECT_THAT(expand_inputs({in + "/*"}, in + "/deep/../all"), expected);
 }
 
 // Megatron-LM's own output for the same text and vocabulary, byte for byte: the fixture's tokens are decoded
