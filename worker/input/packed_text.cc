@@ -175,15 +175,17 @@ std::size_t PackedText::read(std::span<char> text) {
   return used;
 }
 
-void PackedText::skip_to(std::uint64_t begin) {
-  if (unpacker_->seek(begin)) return;
+bool PackedText::skip_to(std::uint64_t begin, const std::atomic<bool>& stop) {
+  if (unpacker_->seek(begin)) return true;
   std::vector<char> passed(kPackedTogether);
   while (begin > 0) {
+    if (stop) return false;
     const std::size_t got = read(
         std::span(passed).first(static_cast<std::size_t>(std::min<std::uint64_t>(begin, passed.size()))));
     if (got == 0) throw BadData(path_.string() + " is shorter than it was");
     begin -= got;
   }
+  return true;
 }
 
 std::uint64_t PackedText::packed_bytes_read() const { return unpacker_->bytes_read(); }

@@ -2,6 +2,7 @@
 // other name as it is. Memory does not grow with the file.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -21,8 +22,8 @@ class PackedText {
   // How many bytes of text were put into `text`; none at the end. Throws BadData where the file is cut off or
   // damaged, once all before that was read, and std::system_error where the disk fails.
   std::size_t read(std::span<char> text);
-  // Goes to byte `begin` of the unpacked text, forward only.
-  void skip_to(std::uint64_t begin);
+  // Goes to byte `begin` of the unpacked text, forward only. False where `stop` was raised on the way there.
+  bool skip_to(std::uint64_t begin, const std::atomic<bool>& stop);
 
   std::uint64_t packed_bytes_read() const;
 

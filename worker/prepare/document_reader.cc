@@ -63,12 +63,12 @@ std::size_t document_end(std::string_view text, DocumentForm form) {
 }
 
 DocumentReader::DocumentReader(const std::vector<std::filesystem::path>& files, DocumentForm form,
-                               TextPosition begin)
-    : files_(files), form_(form), position_(begin) {}
+                               TextPosition begin, const std::atomic<bool>& stop)
+    : files_(files), form_(form), stop_(stop), position_(begin) {}
 
 std::optional<TextBatch> DocumentReader::next() {
   while (position_.file < files_.size()) {
-    if (!source_) open();
+    if (!source_ && !open()) return std::nullopt;
     TextBatch batch;
     batch.begin = position_;
     fill(batch);
@@ -78,10 +78,11 @@ std::optional<TextBatch> DocumentReader::next() {
   return std::nullopt;
 }
 
-void DocumentReader::open() {
+bool DocumentReader::open() {
   source_.emplace(files_[position_.file]);
-  source_->skip_to(position_.byte);
+  stopped_ = !source_->skip_to(position_.byte, stop_);
   read_ = position_.byte;
+  return !stopped_;
 }
 
 void DocumentReader::fill(TextBatch& batch) {

@@ -3,6 +3,7 @@
 // the files are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -49,14 +50,17 @@ struct TextBatch {
 
 class DocumentReader {
  public:
-  // `files` must outlive the reader.
-  DocumentReader(const std::vector<std::filesystem::path>& files, DocumentForm form, TextPosition begin);
+  // `files` and `stop` must outlive the reader.
+  DocumentReader(const std::vector<std::filesystem::path>& files, DocumentForm form, TextPosition begin,
+                 const std::atomic<bool>& stop);
 
-  // Nothing behind the last file. Throws what opening a file throws.
+  // Nothing behind the last file, or where `stop` was raised on the way to where it begins. Throws what
+  // opening a file throws.
   std::optional<TextBatch> next();
+  bool stopped() const { return stopped_; }
 
  private:
-  void open();
+  bool open();
   void fill(TextBatch& batch);
   bool read_up_to(std::size_t bytes);  // in the buffer; false at the end of the file
   void take(std::size_t bytes, TextBatch& batch);
@@ -67,6 +71,8 @@ class DocumentReader {
 
   const std::vector<std::filesystem::path>& files_;
   DocumentForm form_;
+  const std::atomic<bool>& stop_;
+  bool stopped_ = false;
   TextPosition position_;  // of the begin of buffer_
   std::optional<PackedText> source_;
   std::uint64_t read_ = 0;  // bytes of the file's text

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/file.h"
+#include "common/base/logging.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/prepare/inputs.h"
@@ -147,7 +148,9 @@ class Run {
 
  private:
   void write_text() {
-    DocumentReader reader(options_.files, options_.rules.documents, journal_.position);
+    const TextPosition& from = journal_.position;
+    if (from.byte > 0) spdlog::info("going to byte {} of {}", from.byte, options_.files[from.file].string());
+    DocumentReader reader(options_.files, options_.rules.documents, journal_.position, stop_);
     OrderedPipeline<TextBatch, EncodedBatch> pipeline(
         options_.threads, kInFlightOfAThread * static_cast<std::size_t>(options_.threads));
     bool stopped = false;
@@ -162,7 +165,7 @@ class Run {
     };
     pipeline.run([&] { return reader.next(); }, [](const TextBatch& batch) { return batch.text.size(); },
                  make_encoder, take);
-    journal_.complete = !stopped;
+    journal_.complete = !stopped && !reader.stopped();
     save();
   }
 

@@ -66,8 +66,11 @@ TEST_F(PackedTextTest, EveryFormGivesTheText) {
     for (const std::size_t piece : {std::size_t{1000}, std::size_t{1} << 20})
       EXPECT_EQ(read(PackedText(path), piece), text) << path << " by " << piece;
     PackedText later(path);
-    later.skip_to(500'001);
+    std::atomic<bool> stop{false};
+    EXPECT_TRUE(later.skip_to(500'001, stop));
     EXPECT_EQ(read(std::move(later), 1 << 16), text.substr(500'001)) << path;
+    stop = true;
+    EXPECT_EQ(PackedText(path).skip_to(500'001, stop), path.extension() == ".txt") << path;
   }
   for (const auto& path : {write("e.txt", ""), write("e.gz", gzip("")), write("e.zst", zstandard(""))})
     EXPECT_EQ(read(PackedText(path), 10), "") << path;

@@ -35,7 +35,8 @@ class DocumentReaderTest : public testing::Test {
   static Read read(const std::vector<std::filesystem::path>& files, DocumentForm form,
                    TextPosition begin = {}) {
     Read all;
-    DocumentReader reader(files, form, begin);
+    const std::atomic<bool> stop{false};
+    DocumentReader reader(files, form, begin, stop);
     while (const auto batch = reader.next()) {
       all.places.push_back(std::to_string(batch->begin.file) + ":" + std::to_string(batch->begin.line));
       all.ends.push_back(batch->end);
