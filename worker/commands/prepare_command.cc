@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -145,12 +146,29 @@ void print_report(const PrepareResult& result, const PrepareOptions& options, do
   }
 }
 
+// A failure of the disk may pass, and the job is started again; any other needs another command.
+[[noreturn]] void fail(const std::system_error& error, WorkerExit exit, const char* remedy) {
+  const int code = error.code().value();
+  const bool is_disks = code == ENOSPC || code == EDQUOT || code == EIO;
+  throw Failure(
+      is_disks ? WorkerExit::disk_full : exit,
+      fmt::format("{}; {}", error.what(), is_disks ? "the same command goes on where it was" : remedy));
+}
+
+PrepareOptions checked_options_of(const PrepareArguments& arguments, const Tokenizer& tokenizer) {
+  try {
+    return options_of(arguments, tokenizer);
+  } catch (const std::system_error& error) {
+    fail(error, WorkerExit::bad_data, "name files and folders that can be read");
+  }
+}
+
 WorkerExit run_prepare(const PrepareArguments& arguments) {
   const StopSignals signals;
   if (arguments.cased && !arguments.tokenizer.starts_with(kWordPiecePrefix))
     refuse_spec("--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
   const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
-  const PrepareOptions options = options_of(arguments, *tokenizer);
+  const PrepareOptions options = checked_options_of(arguments, *tokenizer);
   try {
     if (options.name.has_parent_path()) fs::create_directories(options.name.parent_path());
     ProgressPrinter printer(bytes_of(options.files));
@@ -161,8 +179,7 @@ WorkerExit run_prepare(const PrepareArguments& arguments) {
     if (!result.finished) spdlog::warn("stopped; the same command goes on with {}", options.name.string());
     return result.finished ? WorkerExit::done : WorkerExit::saved;
   } catch (const std::system_error& error) {
-    throw Failure(WorkerExit::disk_full,
-                  std::string(error.what()) + "; the same command goes on where it was");
+    fail(error, WorkerExit::bad_spec, "choose an --out that can be written, or fewer --threads");
   }
 }
 

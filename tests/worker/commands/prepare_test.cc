@@ -82,7 +82,11 @@ TEST_F(PrepareCommand, RefusesWhatItCannotDo) {
   EXPECT_THAT(said(), HasSubstr("none.txt"));
   EXPECT_EQ(prepare("--out made /dev/zero"), 65);
   EXPECT_THAT(said(), HasSubstr("/dev/zero is no regular file"));
-  EXPECT_EQ(prepare("--out a.txt/made a.txt"), 73);
+  EXPECT_EQ(prepare("--out a.txt/made a.txt"), 64);
+  EXPECT_THAT(said(), HasSubstr("choose an --out that can be written"));
+  fs::create_symlink("loop", path("loop"));
+  EXPECT_EQ(prepare("--out made loop"), 65);
+  EXPECT_THAT(said(), HasSubstr("name files and folders that can be read"));
   EXPECT_EQ(prepare("--out made --append-eod a.txt"), 64);
   EXPECT_EQ(prepare("--out made --part 2/2 a.txt"), 64);
   EXPECT_EQ(prepare("--out made --documents pages a.txt"), 64);
