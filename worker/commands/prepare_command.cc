@@ -91,8 +91,7 @@ std::string identity_of_tokenizer(const PrepareArguments& arguments) {
   std::vector<fs::path> files;
   const std::string& what = arguments.tokenizer;
   if (fs::is_directory(what)) {
-    for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt",
-                             "tokenizer_config.json", "added_tokens.json"})
+    for (const char* name : kTokenizerFiles)
       if (fs::exists(fs::path(what) / name)) files.push_back(fs::path(what) / name);
   } else {
     const std::string names = what.substr(what.find(':') + 1);
