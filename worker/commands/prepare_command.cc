@@ -104,12 +104,14 @@ std::string identity_of_tokenizer(const PrepareArguments& arguments) {
 
 PrepareOptions options_of(const PrepareArguments& arguments, const Tokenizer& tokenizer) {
   PrepareOptions options;
-  const Part part = parse_part(arguments.part);
+  options.part = parse_part(arguments.part);
   options.files = expand_inputs(arguments.inputs, arguments.out);
-  if (part.count > 1) options.files = share_of(options.files, part);
-  options.name = arguments.part.empty()
-                     ? arguments.out
-                     : fmt::format("{}-{:05}-of-{:05}", arguments.out, part.number, part.count);
+  options.name = arguments.out;
+  if (!arguments.part.empty()) {
+    options.name += fmt::format("-{:05}-of-{:05}", options.part.number, options.part.count);
+    options.list_identity = list_identity_of(options.files);
+    options.files = share_of(options.files, options.part);
+  }
   options.rules = encoding_rules_of(arguments, tokenizer);
   options.tokenizer_identity = identity_of_tokenizer(arguments);
   options.threads = arguments.threads > 0 ? arguments.threads : omp_get_max_threads();

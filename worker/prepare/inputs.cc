@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -40,6 +41,18 @@ struct stat look_at(const fs::path& file) {
   if (!S_ISREG(info.st_mode))
     throw BadData(file.string() + " is no regular file, as text must be to be read twice");
   return info;
+}
+
+// Of each file's name and the numbers that `numbers_of` takes from its stat().
+std::string hash_of(const std::vector<fs::path>& files, const auto& numbers_of) {
+  Xxh3 hash;
+  for (const fs::path& file : files) {
+    const auto numbers = numbers_of(look_at(file));
+    const std::string name = file.string();
+    hash.add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
+    hash.add(std::as_bytes(std::span(numbers)));
+  }
+  return hash.digest().xxh3;
 }
 
 // Whether `file` is what a run to `out` writes, or a run of one of its parts. A .json without its .idx is
@@ -98,15 +111,13 @@ std::vector<fs::path> share_of(const std::vector<fs::path>& files, Part part) {
 }
 
 std::string identity_of(const std::vector<fs::path>& files) {
-  Xxh3 hash;
-  for (const fs::path& file : files) {
-    const struct stat info = look_at(file);
-    const std::int64_t numbers[] = {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
-    const std::string name = file.string();
-    hash.add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
-    hash.add(std::as_bytes(std::span(numbers)));
-  }
-  return hash.digest().xxh3;
+  return hash_of(files, [](const struct stat& info) {
+    return std::array<std::int64_t, 3>{info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+  });
+}
+
+std::string list_identity_of(const std::vector<fs::path>& files) {
+  return hash_of(files, [](const struct stat& info) { return std::array<std::int64_t, 1>{info.st_size}; });
 }
 
 std::uint64_t bytes_of(const std::vector<fs::path>& files) {

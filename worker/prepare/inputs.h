@@ -26,6 +26,8 @@ std::vector<std::filesystem::path> share_of(const std::vector<std::filesystem::p
 
 // What tells whether the files are those of an earlier run: names, sizes and times of the last change.
 std::string identity_of(const std::vector<std::filesystem::path>& files);
+// What tells whether parts are shares of one list: names and sizes.
+std::string list_identity_of(const std::vector<std::filesystem::path>& files);
 
 std::uint64_t bytes_of(const std::vector<std::filesystem::path>& files);
 

@@ -7,7 +7,6 @@
 #include "common/base/logging.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
-#include "worker/prepare/inputs.h"
 #include "worker/prepare/ordered_pipeline.h"
 
 namespace podium {
@@ -16,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kJournalVersion = 1;
+constexpr int kJournalVersion = 2;
 constexpr std::size_t kInFlightOfAThread = std::size_t{4} << 20;  // bytes of text
 
 struct Journal {
@@ -32,10 +31,14 @@ fs::path report_path(const fs::path& name) { return with_suffix(name, ".json"); 
 
 std::string identity_of_run(const PrepareOptions& options) {
   const EncodingRules& rules = options.rules;
+  const std::string part = options.list_identity.empty()
+                               ? ""
+                               : " " + std::to_string(options.part.number) + "/" +
+                                     std::to_string(options.part.count) + " of " + options.list_identity;
   return identity_of(options.files) + " " + options.tokenizer_identity + " " +
          std::to_string(static_cast<int>(rules.documents)) + " " +
          std::to_string(static_cast<int>(rules.sequences)) + " " + std::to_string(rules.end_of_document) +
-         " " + rules.field;
+         part + " " + rules.field;
 }
 
 std::optional<json> read_json(const fs::path& path) {
@@ -141,6 +144,9 @@ class Run {
     writer_.finish();
     json report = to_json(journal_.report);
     report["identity"] = journal_.identity;
+    if (!options_.list_identity.empty())
+      report["part"] = {
+          {"number", options_.part.number}, {"count", options_.part.count}, {"list", options_.list_identity}};
     write_file_atomic(report_path(options_.name), text_of(report, 2) + "\n");
     remove_traces(options_.name);
     return {journal_.report, true};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "worker/prepare/document_encoder.h"
+#include "worker/prepare/inputs.h"
 #include "worker/prepare/prepare_report.h"
 
 namespace podium {
@@ -21,6 +22,8 @@ namespace podium {
 struct PrepareOptions {
   std::vector<std::filesystem::path> files;
   std::filesystem::path name;  // of what is written, without the ending
+  Part part;                   // which share of a list of files `files` are
+  std::string list_identity;   // of that list (list_identity_of()); empty where no part was asked for
   EncodingRules rules;
   std::string tokenizer_identity;  // what tells whether a run is of the same tokenizer
   int threads = 1;

@@ -1,6 +1,7 @@
 #include "worker/prepare/prepare.h"
 
 #include <gmock/gmock.h>
+#include <zlib.h>
 
 #include <fstream>
 
@@ -8,6 +9,7 @@
 #include "tests/worker/data/corpus_fixture.h"
 #include "tests/worker/shared_data.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/data/data_files.h"
 #include "worker/data/failure.h"
 #include "worker/data/megatron_data.h"
 #include "worker/data/pretraining_dataset.h"
@@ -209,6 +211,51 @@ TEST_F(PrepareTest, PartsAreTheWholeInOrder) {
       EXPECT_LT(most, bytes_of(files) * 2 / 3);
     }
   }
+}
+
+TEST_F(PrepareTest, AStopIsSeenOnTheWayToWhereARunGoesOn) {
+  const std::string text = made_up_text(8000, 1);
+  const fs::path file = folder_.path() / "a.gz";
+  gzFile packed = gzopen(file.c_str(), "wb");
+  gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(packed);
+  prepare(options("made", {file}), tokenizer_, stop_, [&](const PrepareProgress&) { stop_ = true; });
+  const std::string journal = read_file(folder_.path() / "made.prepare.json");
+  bool worked = false;
+  EXPECT_FALSE(prepare(options("made", {file}), tokenizer_, stop_, [&](const PrepareProgress&) {
+                 worked = true;
+               }).finished);
+  EXPECT_FALSE(worked);
+  EXPECT_EQ(read_file(folder_.path() / "made.prepare.json"), journal);
+  stop_ = false;
+  EXPECT_TRUE(run(options("made", {file})).finished);
+}
+
+TEST_F(PrepareTest, PartsAreReadTogetherWhereTheyAreOfOneListAndAllThere) {
+  std::vector<fs::path> files{write("t0", made_up_text(10, 1)), write("t1", made_up_text(10, 2))};
+  const auto prepare_part = [&](int number) {
+    PrepareOptions wanted =
+        options("made-0000" + std::to_string(number) + "-of-00002", share_of(files, {number, 2}));
+    wanted.part = {number, 2};
+    wanted.list_identity = list_identity_of(files);
+    wanted.restart = true;
+    run(wanted);
+  };
+  const auto found = [&](const std::vector<std::string>& names) {
+    return data_files(names, folder_.path()).size();
+  };
+  prepare_part(0);
+  EXPECT_THAT([&] { found({"made-*"}); }, ThrowsMessage<BadData>(HasSubstr("part 1 of ")));
+  EXPECT_EQ(found({"made-00000-of-00002"}), 1u);
+  prepare_part(1);
+  EXPECT_EQ(found({"made-*"}), 2u);
+  files.push_back(write("t2", made_up_text(1, 3)));
+  prepare_part(0);
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"made-*.bin"}, {"made-00000-of-00002", "made-00001-of-00002.bin"}})
+    EXPECT_THAT([&] { found(names); }, ThrowsMessage<BadData>(HasSubstr("parts of different lists")));
+  prepare_part(1);
+  EXPECT_EQ(found({"made-*.bin"}), 2u);
 }
 
 TEST_F(PrepareTest, FoldersAndGlobsAreFiles) {
