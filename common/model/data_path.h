@@ -1,9 +1,15 @@
-// The paths and globs in a spec that are relative to a node's data folder.
+// What data in a spec may name: paths and globs that are relative to a node's data folder, and how many of
+// them may have a weight.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 namespace podium {
+
+// The most entries of data.train that are blended by weight. It bounds how long a resumed run takes to find
+// its place (worker/data/blend.h).
+inline constexpr std::size_t kMostBlended = 256;
 
 // Whether a relative path, as written, leaves the folder in which it begins. Symbolic links in the folder may
 // lead anywhere, because operators lay data out with them. Absolute paths are accepted.

@@ -31,7 +31,13 @@ void check_blend(const Facts& facts, Problems& problems) {
                  fmt::format("{} of {} entries of data.train have a weight; give all of them one, or "
                              "none",
                              weighted, train.size()));
-  if (weighted > 0 && facts.text("/training/task") == "classify")
+  if (weighted > kMostBlended)
+    problems.add("/data/train",
+                 fmt::format("{} entries of data.train have a weight; at most {} are blended, so "
+                             "name several files by one glob",
+                             weighted, kMostBlended));
+  const auto task = facts.text("/training/task");
+  if (weighted > 0 && task && task != "pretrain" && task != "lm")
     problems.add("/data/train",
                  "data.train is blended by weights for the tasks pretrain and lm alone; list the "
                  "paths without weights");

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "worker/data/blend.h"
+
 namespace podium {
 namespace {
 
@@ -106,6 +108,12 @@ std::string why_other_text(const CheckpointState& then, const JobSpec& spec, con
            differences({{"data", before}}, {{"data", now}}) + "; go on with those it was started with";
   }
   if (then.text == text) return "";
+  const std::vector<double> before = shares_of(then.spec.data.weights), now = shares_of(spec.data.weights);
+  if (before.size() == now.size() && before != now)
+    return fmt::format(
+        "its text was blended by other weights of data.train: shares of {} then, {} now; give data.train the "
+        "weights of then, or begin a new run in another checkpoint folder",
+        fmt::join(before, ", "), fmt::join(now, ", "));
   return fmt::format(
       "it was trained on other text: {} then, {} now; give data.train and data.tokenizer the files of then, "
       "which may lie elsewhere, or begin a new run in another checkpoint folder. Where the files are the "

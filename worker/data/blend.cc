@@ -9,11 +9,16 @@
 
 namespace podium {
 
-Blend::Blend(std::vector<double> weights) : weights_(std::move(weights)), given_(weights_.size(), 0) {
+std::vector<double> shares_of(std::vector<double> weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+Blend::Blend(std::vector<double> weights)
+    : weights_(shares_of(std::move(weights))), given_(weights_.size(), 0) {
   PODIUM_CHECK(!weights_.empty() && std::ranges::all_of(weights_, [](double weight) { return weight > 0; }),
                "data sets are mixed by positive weights");
-  const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-  for (double& weight : weights_) weight /= sum;
 }
 
 std::size_t Blend::furthest_behind() const {
@@ -44,7 +49,7 @@ Blend::Place Blend::operator[](std::int64_t index) {
   }
 }
 
-TextIdentity identity_of_blend(std::span<const TextIdentity> sets, std::span<const double> weights) {
+TextIdentity identity_of_blend(std::span<const TextIdentity> sets, std::vector<double> weights) {
   if (sets.size() == 1) return sets.front();
   TextIdentity blend;
   Xxh3 hash;
@@ -53,7 +58,8 @@ TextIdentity identity_of_blend(std::span<const TextIdentity> sets, std::span<con
     blend.sentences += set.sentences;
     hash.add(std::as_bytes(std::span(set.xxh3)));
   }
-  hash.add(std::as_bytes(weights));
+  const std::vector<double> shares = shares_of(std::move(weights));
+  hash.add(std::as_bytes(std::span(shares)));
   blend.xxh3 = hash.digest().xxh3;
   return blend;
 }

@@ -18,8 +18,21 @@ void needs_wordpiece(const JobSpec& spec) {
     throw Failure(WorkerExit::bad_spec, "BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
 }
 
+void refuse_weights(const JobSpec& spec) {
+  if (!spec.data.weights.empty())
+    refuse_spec(
+        fmt::format("data.train is blended by weights for the tasks pretrain and lm alone, not for {}",
+                    to_string(spec.training.task)));
+}
+
+void needs_classification(const JobSpec& spec) {
+  needs_wordpiece(spec);
+  refuse_weights(spec);
+}
+
 void needs_question_answering(const JobSpec& spec) {
   needs_wordpiece(spec);
+  refuse_weights(spec);
   check_squad(spec);
 }
 
@@ -35,7 +48,7 @@ void needs_byte_pairs(const JobSpec& spec) {
 
 constexpr TaskKind kTasks[] = {
     {TrainingTask::pretrain, ModelFamily::bert, needs_wordpiece, pretraining_task_source},
-    {TrainingTask::classify, ModelFamily::bert, needs_wordpiece, classify_task_source},
+    {TrainingTask::classify, ModelFamily::bert, needs_classification, classify_task_source},
     {TrainingTask::squad, ModelFamily::bert, needs_question_answering, squad_task_source},
     {TrainingTask::lm, ModelFamily::gpt, needs_byte_pairs, language_task_source},
     {TrainingTask::lm, ModelFamily::llama, needs_byte_pairs, language_task_source},

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string golden(const std::string& name) { return read_file(test::source_path("tests/golden/" + name)); }
 
@@ -44,6 +45,23 @@ TEST(RunIdentity, OtherTextIsToldWithAllThatMayHaveMadeItOther) {
                     HasSubstr("give data.train and data.tokenizer the files of then"),
                     HasSubstr("another version of Podium made the checkpoint and reads some characters "
                               "differently")));
+}
+
+TEST(RunIdentity, OtherWeightsAreNamedAndNotTheText) {
+  CheckpointState then;
+  then.spec = golden_spec();
+  then.spec.data.train = {"a", "b"};
+  then.spec.data.weights = {3, 1};
+  then.text = {1000, 50, "0123456789abcdef"};
+  const TextIdentity other{1000, 50, "fedcba9876543210"};
+  JobSpec now = then.spec;
+  now.data.weights = {1, 1};
+  EXPECT_THAT(why_other_text(then, now, other),
+              AllOf(HasSubstr("other weights of data.train: shares of 0.75, 0.25 then, 0.5, 0.5 now"),
+                    Not(HasSubstr("other text"))));
+  now.data.weights = {0.75, 0.25};
+  EXPECT_EQ(why_other_text(then, now, then.text), "");
+  EXPECT_THAT(why_other_text(then, now, other), HasSubstr("it was trained on other text"));
 }
 
 // The hash of this spec is part of the format: where it changes, "podium-worker inspect" tells two

@@ -122,6 +122,12 @@ TEST_F(LanguageTaskTest, ABlendTakesSamplesOfEachByItsWeight) {
   const TextIdentity then = identity();
   spec_.data.weights = {0.5, 0.5};
   EXPECT_NE(identity(), then) << "other weights are another text";
+  spec_.data.weights = {3, 1};
+  EXPECT_EQ(identity(), then) << "the same shares are the same text";
+  spec_.data.train.resize(257, "train.txt");
+  spec_.data.weights.assign(257, 1);
+  EXPECT_THROW(identity(), Failure);
+  spec_.data.train = {"train.txt", "other.txt"};
   spec_.data.weights = {0.5, 0};
   EXPECT_THROW(identity(), Failure);
 }

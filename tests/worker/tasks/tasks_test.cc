@@ -61,5 +61,16 @@ TEST(Tasks, ATaskSaysWhichVocabularyItMisses) {
   EXPECT_EQ(refusal(spec), "");
 }
 
+TEST(Tasks, OnlyTextWithoutLabelsIsBlendedByWeights) {
+  for (const TrainingTask task : {TrainingTask::pretrain, TrainingTask::classify, TrainingTask::squad}) {
+    JobSpec spec = spec_of(ModelFamily::bert, task);
+    spec.data = {{"a", "b"}, {"vocab.txt", true, "", ""}, {1, 2}};
+    EXPECT_THAT(
+        refusal(spec),
+        HasSubstr(task == TrainingTask::pretrain ? "" : "by weights for the tasks pretrain and lm alone"));
+    EXPECT_EQ(refusal(spec).empty(), task == TrainingTask::pretrain);
+  }
+}
+
 }  // namespace
 }  // namespace podium
