@@ -33,9 +33,9 @@ Examples:
   podium-worker predict bert-large-squad --squad dev-v1.1.json --out answers --gpu
 
 The model is a checkpoint of the task squad or a Hugging Face folder of BertForQuestionAnswering. A line of --jsonl is an
-object with "question" and "context", and maybe an "id". --squad writes predictions.json, nbest_predictions.json and, with
---may-be-none, null_odds.json, for podium-worker score. Lengths and rules are those of the checkpoint's spec, else
-run_squad.py's.)";
+object with "question" and "context", and maybe an "id"; blank lines are passed over. --squad writes predictions.json,
+nbest_predictions.json and, of SQuAD 2.0 or with --may-be-none, null_odds.json, for podium-worker score. Lengths and rules
+are those of the checkpoint's spec, else run_squad.py's.)";
 
 constexpr int kUsualLength = 384;
 constexpr std::size_t kQuestionsTogether = 256;
@@ -210,7 +210,9 @@ void answer_lines(Predictor& predictor, const PredictArguments& arguments) {
   const bool pipe = arguments.jsonl == "-";
   const std::string name = pipe ? "standard input" : arguments.jsonl;
   const auto add = [&](std::string_view line) {
-    data.paragraphs.push_back(paragraph_of(line, fmt::format("{}:{}", name, ++number)));
+    ++number;
+    if (line.find_first_not_of(" \t") == line.npos) return;
+    data.paragraphs.push_back(paragraph_of(line, fmt::format("{}:{}", name, number)));
     if (data.paragraphs.size() == kQuestionsTogether) answer_and_print(predictor, data, arguments);
   };
   const Fd file = pipe ? Fd() : open_text(arguments.jsonl);
@@ -218,8 +220,7 @@ void answer_lines(Predictor& predictor, const PredictArguments& arguments) {
   answer_and_print(predictor, data, arguments);
 }
 
-void answer_squad(Predictor& predictor, const PredictArguments& arguments) {
-  const SquadData data = read_squad(arguments.squad);
+void answer_squad(Predictor& predictor, const SquadData& data, const PredictArguments& arguments) {
   std::vector<std::string> ids;
   for (const SquadParagraph& paragraph : data.paragraphs)
     for (const SquadQuestion& question : paragraph.questions) ids.push_back(question.id);
@@ -230,13 +231,16 @@ void answer_squad(Predictor& predictor, const PredictArguments& arguments) {
   if (arguments.may_be_none) write_file_atomic(arguments.out / "null_odds.json", files.null_odds);
 }
 
-void predict(const PredictArguments& arguments) {
+void predict(PredictArguments arguments) {
   const bool one = !arguments.question.empty() || !arguments.context.empty();
   if (one + !arguments.jsonl.empty() + !arguments.squad.empty() != 1 ||
       arguments.question.empty() != arguments.context.empty())
     refuse_spec("give --question with --context, or --jsonl, or --squad");
   for (const std::string& text : {arguments.question, arguments.context})
     if (find_invalid_utf8(text) != std::string::npos) throw BadData("--question or --context is no UTF-8");
+  SquadData squad;
+  if (!arguments.squad.empty()) squad = read_squad(arguments.squad);
+  arguments.may_be_none |= squad.version2;
   Predictor predictor(arguments);
   if (one) {
     SquadData data{.paragraphs = {{arguments.context, {{.text = arguments.question}}}}};
@@ -245,7 +249,7 @@ void predict(const PredictArguments& arguments) {
   if (arguments.squad.empty())
     answer_lines(predictor, arguments);
   else
-    answer_squad(predictor, arguments);
+    answer_squad(predictor, squad, arguments);
   fmt::print(stderr, "{} sequences, {:.4g} a second\n", predictor.sequences(),
              predictor.sequences_per_second());
 }
@@ -260,9 +264,11 @@ void add_rule_options(CLI::App& command, PredictArguments& arguments) {
       ->check(CLI::PositiveNumber);
   command.add_option("--n-best", arguments.n_best, "First and last tokens that compete in a span")
       ->check(CLI::PositiveNumber);
-  command.add_flag("--may-be-none", arguments.may_be_none, "As in SQuAD 2.0: a question may have no answer");
-  command.add_option("--null-threshold", arguments.null_threshold,
-                     "With --may-be-none: none is the answer if it scores so much higher than the best text");
+  command.add_flag("--may-be-none", arguments.may_be_none,
+                   "A question may have no answer, as in SQuAD 2.0, for whose files this is so anyway");
+  command.add_option(
+      "--null-threshold", arguments.null_threshold,
+      "Where a question may have no answer: it has none if that scores so much higher than the best text");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // it leaves is scored by podium-worker score.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -110,7 +111,7 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   };
   const std::string checkpoint = (job.checkpoints() / "step-00000100").string();
   run("\"$0\" export " + checkpoint + " --out model --data .");
-  const std::string ask = " --may-be-none --squad held-out.json --out ";
+  const std::string ask = " --squad held-out.json --out ";
   run("\"$0\" predict " + checkpoint + " --data ." + ask + "of-checkpoint");
   run("\"$0\" predict model --length 14 --document-stride 4 --query-length 4" + ask + "of-folder");
   for (const char* const name : {"predictions.json", "nbest_predictions.json", "null_odds.json"})
@@ -125,7 +126,7 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
               HasSubstr("light green\t0."));
   write_file_atomic(job.data() / "lines.jsonl",
                     R"({"id": 7, "question": "what is the colour", "context": "a ship was blue here"})"
-                    "\n"
+                    "\n \n\n"
                     R"({"question": "what is the colour", "context": ""})"
                     "\n");
   const std::string lines = run(
@@ -134,6 +135,7 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   EXPECT_EQ(first.at("id"), "7");
   EXPECT_EQ(first.at("answer"), "blue");
   EXPECT_EQ(first.at("best").size(), 2U);
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2) << "blank lines are no questions";
 
   spec.model.init = "model";
   spec.training.schedule = {.steps = 1, .warmup = 0};
