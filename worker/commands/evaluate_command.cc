@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/signals.h"
+#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/data_files.h"
 #include "worker/data/failure.h"
 #include "worker/evaluate/evaluate.h"
@@ -21,8 +23,8 @@
 #include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
 #include "worker/tokenizer/bpe_tokenizer.h"
-#include "worker/tokenizer/load_tokenizer.h"
 #include "worker/train/event_log.h"
+#include "worker/train/phases.h"
 
 namespace podium {
 namespace {
@@ -38,17 +40,20 @@ Examples:
 
 A model is a Hugging Face folder or a checkpoint. --wikitext takes WikiText's tokenised form and measures as Megatron-LM
 does: on plain text, by the words of the tokenised one. --lambada takes lines of JSON objects with a "text", and counts a
-passage as right where every token of its last word is the likeliest. --masked draws held-out samples as a job does.)";
+passage as right where every token of its last word is the likeliest. --masked draws held-out samples as the checkpoint's
+job does, whose figures it gives.)";
 
 struct EvaluateArguments {
   fs::path model;
   fs::path data = ".";
   std::string tokenizer;
+  bool cased = false;
   fs::path wikitext;
   fs::path lambada;
   std::vector<std::string> masked;
   WindowRule window{0, 32};
-  MaskedRule masking;
+  std::optional<int> length;  // of masked sequences
+  std::optional<std::int64_t> sequences;
   int batch = 8;
   Precision precision = Precision::fp32;
   ComputeArguments compute;
@@ -56,8 +61,9 @@ struct EvaluateArguments {
 };
 
 std::unique_ptr<const Tokenizer> tokenizer_of(const EvaluateArguments& arguments, const TrainedModel& model) {
-  auto tokenizer = arguments.tokenizer.empty() ? model.load_tokenizer(arguments.data)
-                                               : load_tokenizer(arguments.tokenizer, true);
+  auto tokenizer = arguments.tokenizer.empty() && !arguments.cased
+                       ? model.load_tokenizer(arguments.data)
+                       : load_tokenizer_argument(arguments.tokenizer, arguments.cased);
   if (tokenizer->size() > model.spec().vocab)
     throw BadData(
         fmt::format("the tokenizer has {} tokens and the model {} knows {}: they do not belong together",
@@ -118,12 +124,16 @@ Measures measures_of(const EvaluateArguments& arguments, TrainedModel& model, co
   }
   const auto* wordpiece = dynamic_cast<const WordPieceTokenizer*>(tokenizer.get());
   if (!wordpiece) refuse_spec("--masked needs a WordPiece tokenizer");
-  if (arguments.masking.length > model.spec().max_positions)
-    refuse_spec(fmt::format("--length {} is beyond the model's {} positions", arguments.masking.length,
+  const JobSpec job = model.job().value_or(JobSpec{});
+  TrainingSpec training = phase_of(training_phases(job.training), model.step()).training;
+  training.sequence_length = arguments.length.value_or(training.sequence_length);
+  if (training.sequence_length > model.spec().max_positions)
+    refuse_spec(fmt::format("--length {} is beyond the model's {} positions", training.sequence_length,
                             model.spec().max_positions));
   Reading reading;
   const Corpus corpus = Corpus::read(data_files(arguments.masked, ""), *wordpiece, reading);
-  return evaluate_masked(model, *wordpiece, corpus, arguments.masking, arguments.batch, progress);
+  return evaluate_masked(model, *wordpiece, corpus, training,
+                         arguments.sequences.value_or(job.evaluate.sequences), arguments.batch, progress);
 }
 
 void print_measures(const Measures& measures, bool as_json) {
@@ -185,12 +195,14 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   command->add_option("--stride", arguments->window.stride, "Tokens a further window predicts")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--length", arguments->masking.length, "Tokens of a masked sequence")
-      ->check(CLI::Range(5, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--sequences", arguments->masking.sequences, "Most masked sequences")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command
+      ->add_option("--length", arguments->length,
+                   "Tokens of a masked sequence (default: as the checkpoint's job, else 128)")
+      ->check(CLI::Range(5, 1 << 20));
+  command
+      ->add_option("--sequences", arguments->sequences,
+                   "Most masked sequences (default: as the checkpoint's job, else 1024)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--batch", arguments->batch, "Sequences computed together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -203,6 +215,7 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   command->add_option(
       "--tokenizer", arguments->tokenizer,
       "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder, in place of the model's own");
+  command->add_flag("--cased", arguments->cased, "With --tokenizer wordpiece: keep capitals and accents");
   command->add_option("--data", arguments->data, "Folder where the paths of a checkpoint's spec begin")
       ->capture_default_str();
   add_device_arguments(*command, arguments->compute);

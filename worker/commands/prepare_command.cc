@@ -16,6 +16,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/prepare_progress.h"
 #include "worker/commands/signals.h"
+#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/prepare/inputs.h"
 #include "worker/prepare/prepare.h"
@@ -166,9 +167,8 @@ PrepareOptions checked_options_of(const PrepareArguments& arguments, const Token
 
 WorkerExit run_prepare(const PrepareArguments& arguments) {
   const StopSignals signals;
-  if (arguments.cased && !arguments.tokenizer.starts_with(kWordPiecePrefix))
-    refuse_spec("--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
-  const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
+  const std::unique_ptr<const Tokenizer> tokenizer =
+      load_tokenizer_argument(arguments.tokenizer, arguments.cased);
   const PrepareOptions options = checked_options_of(arguments, *tokenizer);
   try {
     if (options.name.has_parent_path()) fs::create_directories(options.name.parent_path());

@@ -8,10 +8,10 @@
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
+#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/text_files.h"
-#include "worker/tokenizer/load_tokenizer.h"
 
 namespace podium {
 namespace {
@@ -97,10 +97,8 @@ std::string text_of_object(std::string_view line, const std::string& origin) {
 }
 
 void tokenize(const TokenizeArguments& arguments) {
-  if (arguments.cased && !arguments.tokenizer.starts_with(kWordPiecePrefix))
-    throw Failure(WorkerExit::bad_spec,
-                  "--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
-  const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
+  const std::unique_ptr<const Tokenizer> tokenizer =
+      load_tokenizer_argument(arguments.tokenizer, arguments.cased);
   TokenPrinter printer;
   std::vector<std::int32_t> ids;
   std::vector<CharacterRange> offsets;

@@ -8,6 +8,7 @@
 #include "worker/evaluate/wikitext.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/pretraining_head.h"
+#include "worker/tasks/data_share.h"
 #include "worker/tasks/pretraining/pretraining_text.h"
 
 namespace podium {
@@ -58,7 +59,7 @@ Measures evaluate_lambada(TrainedModel& model, const Tokenizer& tokenizer,
     all += sum;
     progress(share(static_cast<std::int64_t>(i + 1), std::ssize(passages)));
   }
-  return {{"accuracy", share(right, judged)},
+  return {{"last_word_accuracy", share(right, judged)},
           {"token_accuracy", share(all.correct, all.count)},
           {"perplexity", std::exp(share(all.loss, static_cast<double>(all.count)))},
           {"passages", static_cast<double>(judged)},
@@ -66,18 +67,17 @@ Measures evaluate_lambada(TrainedModel& model, const Tokenizer& tokenizer,
 }
 
 Measures evaluate_masked(TrainedModel& model, const WordPieceTokenizer& tokenizer, const Corpus& corpus,
-                         const MaskedRule& rule, int batch, const OnProgress& progress) {
-  TrainingSpec training;
-  training.sequence_length = rule.length;
+                         const TrainingSpec& training, std::int64_t sequences, int batch,
+                         const OnProgress& progress) {
   const Vocabulary& vocabulary = tokenizer.vocabulary();
-  PretrainingDataset dataset(corpus, vocabulary, pretraining_options(training, rule.seed));
-  const std::int64_t sequences = std::min(rule.sequences, dataset.first_epoch_size());
+  PretrainingDataset dataset(corpus, vocabulary, pretraining_options(training, kHeldOutSeed));
+  sequences = std::min(sequences, dataset.first_epoch_size());
   LossSums sums{};
   for (std::int64_t begin = 0; begin < sequences; begin += batch) {
     const std::int64_t end = std::min(sequences, begin + batch);
     std::vector<PretrainingSample> samples;
     for (std::int64_t i = begin; i < end; ++i) samples.push_back(dataset.sample(i));
-    sums += model.evaluate(collate(samples, rule.length, vocabulary.special().pad));
+    sums += model.evaluate(collate(samples, training.sequence_length, vocabulary.special().pad));
     progress(share(end, sequences));
   }
   const LossSum& masked = sums[kLanguageTerm];

@@ -27,20 +27,15 @@ using OnProgress = std::function<void(double done)>;
 Measures evaluate_wikitext(TrainedModel& model, const Tokenizer& tokenizer, std::string_view text,
                            const WindowRule& rule, int batch, std::int32_t pad, const OnProgress& progress);
 
-// The share of passages whose last word is right ("accuracy"), and of their tokens ("token_accuracy";
-// "perplexity" is by token, too). A passage of one word is left out and counted.
+// The share of passages whose last word is right ("last_word_accuracy"), and of their tokens
+// ("token_accuracy"; "perplexity" is by token, too). A passage of one word is left out and counted.
 Measures evaluate_lambada(TrainedModel& model, const Tokenizer& tokenizer,
                           const std::vector<std::string>& passages, const OnProgress& progress);
 
-struct MaskedRule {
-  std::int32_t length = 128;      // tokens of a sequence
-  std::int64_t sequences = 1024;  // at most
-  std::uint64_t seed = 0;
-};
-
-// What a job of the task pretrain would tell as eval/mlm_loss and so on of this held-out text, and exp(loss)
-// as "masked_perplexity".
+// What a job of the task pretrain tells as eval/mlm_loss and so on of this held-out text, of at most
+// `sequences`, in a phase of `training`; and exp(loss) as "masked_perplexity".
 Measures evaluate_masked(TrainedModel& model, const WordPieceTokenizer& tokenizer, const Corpus& corpus,
-                         const MaskedRule& rule, int batch, const OnProgress& progress);
+                         const TrainingSpec& training, std::int64_t sequences, int batch,
+                         const OnProgress& progress);
 
 }  // namespace podium

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -63,8 +62,7 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
     : folder_(folder), world_(meet_world({}, context.memory)), groups_(make_groups(*world_, {})) {
   const std::optional<CheckpointManifest> manifest = find_checkpoint(folder_);
   if (manifest) {
-    is_checkpoint_ = true;
-    trained_with_ = manifest->state.spec.data.tokenizer;
+    job_ = manifest->state.spec;
     step_ = manifest->state.step;
   }
   spec_ = manifest ? model_of(*manifest) : read_hugging_face_config(folder);
@@ -87,12 +85,13 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
 }
 
 std::unique_ptr<const Tokenizer> TrainedModel::load_tokenizer(const fs::path& data_folder) const {
-  if (!is_checkpoint_) return load_tokenizer_folder(folder_);
-  if (!trained_with_.wordpiece.empty())
-    return std::make_unique<WordPieceTokenizer>(Vocabulary::load(data_folder / trained_with_.wordpiece),
-                                                trained_with_.lowercase);
+  if (!job_) return load_tokenizer_folder(folder_);
+  const TokenizerSpec& spec = job_->data.tokenizer;
+  if (!spec.wordpiece.empty())
+    return std::make_unique<WordPieceTokenizer>(Vocabulary::load(data_folder / spec.wordpiece),
+                                                spec.lowercase);
   return std::make_unique<BpeTokenizer>(
-      BpeVocabulary::load(data_folder / trained_with_.bpe_vocab, data_folder / trained_with_.bpe_merges));
+      BpeVocabulary::load(data_folder / spec.bpe_vocab, data_folder / spec.bpe_merges));
 }
 
 }  // namespace podium

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/model/spec.h"
@@ -25,6 +26,8 @@ class TrainedModel {
 
   const ModelSpec& spec() const { return spec_; }
   std::int64_t step() const { return step_; }  // of the checkpoint; else 0
+  // That a checkpoint is of; nothing for a Hugging Face folder.
+  const std::optional<JobSpec>& job() const { return job_; }
   // Losses and right predictions of these, without dropout.
   LossSums evaluate(const MicroBatch& batch) { return engine_->evaluate({&batch, 1}); }
 
@@ -33,8 +36,7 @@ class TrainedModel {
 
  private:
   std::filesystem::path folder_;
-  bool is_checkpoint_ = false;
-  TokenizerSpec trained_with_;  // these two of a checkpoint
+  std::optional<JobSpec> job_;
   std::int64_t step_ = 0;
   ModelSpec spec_;
   std::unique_ptr<Communicator> world_;

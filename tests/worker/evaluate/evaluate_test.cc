@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/temp_folder.h"
@@ -137,45 +138,46 @@ TEST_F(EvaluateTest, WikitextIsTheSumOverEachTokenByTheWords) {
   EXPECT_THROW(evaluate_wikitext(gpt, tokenizer, " ", rule, 1, 0, quiet_), BadData);
 }
 
-// The words that the model itself would say are right, and those are wrong of which one token is another.
+// Passages that end as the model itself would end them, and the same with one more token that it would not
+// say.
 TEST_F(EvaluateTest, ALastWordIsRightWhereEveryTokenIsTheLikeliest) {
-  const BpeTokenizer tokenizer(byte_vocabulary({}));
-  TrainedModel gpt = model(ModelFamily::gpt, 264);
-  const auto likeliest = [&](const std::vector<std::int32_t>& context) {
-    for (std::int32_t token = 'a'; token <= 'z'; ++token)
-      if (gpt.evaluate(batch_of({context, {token}}, 32))[0].correct == 1) return token;
-    return -1;
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  std::vector<std::string> merges;
+  for (const char letter : letters) merges.push_back(std::string("Ġ ") + letter);
+  const BpeTokenizer tokenizer(byte_vocabulary(merges));
+  TrainedModel gpt = model(ModelFamily::gpt, 288);
+  const auto says = [&](const std::string& passage) {
+    const LossSum sum = gpt.evaluate(batch_of(split_last_word(passage, tokenizer), 32))[0];
+    return sum.correct == sum.count;
   };
-  int right = 0;
-  for (std::int32_t first = 0; first < 257 && right < 3; ++first) {
-    std::vector<std::int32_t> context{first, 7, 30};
-    std::vector<std::int32_t> word;
-    for (int i = 0; i < 2; ++i) {
-      const std::int32_t next = likeliest(context);
-      if (next < 0) break;
-      word.push_back(next);
-      context.push_back(next);
-    }
-    if (word.size() < 2) continue;
-    ++right;
-    context.resize(3);
-    const LossSum all = gpt.evaluate(batch_of({context, word}, 32))[0];
-    EXPECT_EQ(all.correct, 2);
-    EXPECT_LT(gpt.evaluate(batch_of({context, {word[0], word[1] == 'a' ? 'b' : 'a'}}, 32))[0].correct, 2);
+  std::vector<std::string> right, wrong;
+  for (std::size_t i = 0; i < letters.size() * letters.size() && right.size() < 3; ++i) {
+    const std::string context{letters[i % letters.size()], letters[i / letters.size()], ' '};
+    const auto said = std::ranges::find_if(letters, [&](char letter) { return says(context + letter); });
+    if (said == letters.end()) continue;
+    right.push_back(context + *said);
+    wrong.push_back(right.back() + (says(right.back() + 'a') ? 'b' : 'a'));
   }
-  const Measures measures =
-      evaluate_lambada(gpt, tokenizer, {"one two three", "lonely", "four five"}, quiet_);
-  EXPECT_EQ(at(measures, "passages"), 2);
-  EXPECT_EQ(at(measures, "left_out"), 1);
-  EXPECT_GE(at(measures, "accuracy"), 0);
+  ASSERT_EQ(right.size(), 3U);
+  const Measures all_right = evaluate_lambada(gpt, tokenizer, right, quiet_);
+  EXPECT_EQ(at(all_right, "last_word_accuracy"), 1);
+  EXPECT_EQ(at(all_right, "token_accuracy"), 1);
+  const Measures all_wrong = evaluate_lambada(gpt, tokenizer, wrong, quiet_);
+  EXPECT_EQ(at(all_wrong, "last_word_accuracy"), 0);
+  EXPECT_EQ(at(all_wrong, "token_accuracy"), 0.5);
+  const Measures mixed = evaluate_lambada(gpt, tokenizer, {right[0], "lonely", wrong[1]}, quiet_);
+  EXPECT_EQ(at(mixed, "last_word_accuracy"), 0.5);
+  EXPECT_EQ(at(mixed, "passages"), 2);
+  EXPECT_EQ(at(mixed, "left_out"), 1);
 }
 
 TEST_F(EvaluateTest, MaskedTokensAreThoseOfAJobsEvaluation) {
   const MadeUpCorpus made;
   TrainedModel bert = model(ModelFamily::bert, 128);
-  const MaskedRule rule{.length = 32, .sequences = 40};
-  const Measures one = evaluate_masked(bert, made.tokenizer, made.corpus, rule, 1, quiet_);
-  const Measures many = evaluate_masked(bert, made.tokenizer, made.corpus, rule, 16, quiet_);
+  TrainingSpec training;
+  training.sequence_length = 32;
+  const Measures one = evaluate_masked(bert, made.tokenizer, made.corpus, training, 40, 1, quiet_);
+  const Measures many = evaluate_masked(bert, made.tokenizer, made.corpus, training, 40, 16, quiet_);
   EXPECT_EQ(at(one, "sequences"), 40);
   EXPECT_EQ(at(one, "masked_tokens"), at(many, "masked_tokens"));
   EXPECT_NEAR(at(one, "mlm_loss"), at(many, "mlm_loss"), 1e-5);

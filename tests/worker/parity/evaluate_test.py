@@ -106,7 +106,7 @@ class EvaluateParity(unittest.TestCase):
         told = self.evaluate("--lambada", path)
         self.assertGreater(right, 3)
         self.assertEqual(told["passages"], 200)
-        self.assertAlmostEqual(told["accuracy"], right / 200, places=9)
+        self.assertAlmostEqual(told["last_word_accuracy"], right / 200, places=9)
         self.assertAlmostEqual(math.log(told["perplexity"]), torch.stack(losses).mean().item(), places=4)
 
 

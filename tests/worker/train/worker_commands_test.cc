@@ -1,7 +1,10 @@
 // The commands a person types.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cctype>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "common/base/file.h"
@@ -10,6 +13,7 @@
 #include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/input/text_files.h"
 #include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
@@ -103,6 +107,56 @@ TEST_F(WorkerCommand, ExportMakesAFolderThatTrainingCanBeginFrom) {
   next.model.init = "model";
   std::filesystem::remove_all(path("out"));
   EXPECT_EQ(run(local(next, "1")), 0) << output();
+}
+
+// Masking, short sequences and length are the job's, in the phase of the checkpoint's step.
+TEST_F(WorkerCommand, EvaluateGivesTheFiguresThatTheJobToldAtTheCheckpointsStep) {
+  JobSpec spec = valid_job(4);
+  spec.training.masking = {.probability = 0.3, .max_predictions = 9, .whole_word = true};
+  spec.training.short_sequences = 0.5;
+  spec.training.sequence_length = 16;
+  spec.training.phases = {{.schedule = {.steps = 3, .warmup = 1},
+                           .lr = 1e-3,
+                           .batch = spec.training.batch,
+                           .sequence_length = 32,
+                           .max_predictions = 7}};
+  spec.checkpoint = {2, 10};
+  spec.evaluate.every = 1;
+  spec.evaluate.sequences = 20;
+  ASSERT_EQ(run(local(spec, "1")), 0) << output();
+  std::map<std::string, nlohmann::json> told;
+  for_each_line_in(read_file(path("out/rank-0/events.jsonl")), [&](std::string_view line) {
+    const auto event = nlohmann::json::parse(line);
+    if (event.contains("values") && event["values"].contains("eval/mlm_loss"))
+      told[event["step"].dump()] = event["values"];
+  });
+  const auto measured = [&](const std::string& step, const std::vector<std::string>& more) {
+    std::vector<std::string> command{"evaluate", path("out/checkpoints/step-0000000" + step), "--data",
+                                     folder_.path(), "--json"};
+    command.insert(command.end(), more.begin(), more.end());
+    EXPECT_EQ(run(command), 0) << output();
+    return nlohmann::json::parse(output());
+  };
+  const std::vector<std::string> held_out{"--masked", path("heldout.txt")};
+  for (const char* const step : {"2", "7"}) {
+    const nlohmann::json figures = measured(step, held_out);
+    for (const char* const name : {"mlm_loss", "mlm_accuracy", "nsp_accuracy"})
+      EXPECT_NEAR(figures.at(name), told.at(step).at(std::string("eval/") + name), 1e-5) << step << name;
+  }
+
+  std::string capitals = read_file(path("heldout.txt"));
+  std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return std::toupper(c); });
+  write_file_atomic(path("capitals.txt"), capitals);
+  std::vector<std::string> other{"--masked", path("capitals.txt"), "--tokenizer",
+                                 "wordpiece:" + path("vocab.txt")};
+  const nlohmann::json folded = measured("7", other);
+  EXPECT_EQ(folded, measured("7", held_out));
+  other.push_back("--cased");
+  EXPECT_NE(folded, measured("7", other));
+  EXPECT_EQ(run({"evaluate", path("out/checkpoints"), "--data", folder_.path(), "--masked",
+                 path("heldout.txt"), "--cased"}),
+            64);
+  EXPECT_THAT(output(), HasSubstr("--cased is for wordpiece:"));
 }
 
 TEST_F(WorkerCommand, LocalEndsWithTheCodeOfTheRankThatFailed) {
