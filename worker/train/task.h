@@ -42,6 +42,12 @@ struct TaskFile {
   std::string content;
 };
 
+// What is told of an evaluation.
+struct Findings {
+  Metrics metrics;  // "eval/…"
+  std::vector<TaskFile> files;
+};
+
 // What the head predicted of a micro-batch (head.h), row-major [rows, columns].
 struct Predictions {
   std::int64_t columns = 0;
@@ -71,9 +77,7 @@ class Task {
   virtual std::size_t score_count() const { return 0; }
   virtual void score(const MicroBatch& /*batch*/, const Predictions& /*predictions*/,
                      Sums& /*scores*/) const {}
-  // Makes the metrics "eval/…" of what all ranks found.
-  virtual Metrics evaluation_metrics(const Evaluation& held_out) const = 0;
-  virtual std::vector<TaskFile> evaluation_files(const Evaluation& /*held_out*/) const { return {}; }
+  virtual Findings findings(const Evaluation& held_out) const = 0;
 };
 
 // The text of a job, which is read once, and a function that makes the task of a phase (phases.h) from it.

@@ -360,8 +360,9 @@ void Trainer::evaluate() {
   if (!all.scores.empty()) sum_over(parts_.world, all.scores);
   all.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   parts_.world.broadcast(std::as_writable_bytes(std::span(&all.seconds, 1)), 0);
-  if (is_lead()) write(task_->evaluation_files(all));
-  tell(task_->evaluation_metrics(all));
+  const Findings found = task_->findings(all);
+  if (is_lead()) write(found.files);
+  tell(found.metrics);
 }
 
 void Trainer::write(const std::vector<TaskFile>& files) {

@@ -134,7 +134,7 @@ TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
   LossSums losses;
   losses[kClassTerm] = {3.5, 5, 4};
   // Of 5 sentences 2 are of class 0, one of which is taken for class 1.
-  EXPECT_THAT(made->evaluation_metrics({totals, losses, {2, 1, 1, 3, 4, 3}}),
+  EXPECT_THAT(made->findings({totals, losses, {2, 1, 1, 3, 4, 3}}).metrics,
               ElementsAre(Pair("eval/loss", DoubleEq(0.7)), Pair("eval/accuracy", DoubleEq(0.8)),
                           Pair("eval/f1", DoubleEq(6.0 / 7)),
                           Pair("eval/matthews_correlation", DoubleEq(3 / std::sqrt(24))),

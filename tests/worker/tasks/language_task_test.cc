@@ -206,7 +206,7 @@ TEST_F(LanguageTaskTest, MetricsAreMeansOverAllTokens) {
   losses[kLanguageTerm].loss = 2.5 * totals[0];
   losses[kLanguageTerm].correct = static_cast<std::int64_t>(totals[0] / 4);
   std::map<std::string, double> metrics;
-  for (const auto& [name, value] : alone->evaluation_metrics({totals, losses, {}})) metrics[name] = value;
+  for (const auto& [name, value] : alone->findings({totals, losses, {}}).metrics) metrics[name] = value;
   EXPECT_DOUBLE_EQ(metrics["eval/loss"], 2.5);
   EXPECT_DOUBLE_EQ(metrics["eval/perplexity"], std::exp(2.5));
   EXPECT_NEAR(metrics["eval/accuracy"], 0.25, 0.01);

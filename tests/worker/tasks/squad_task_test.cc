@@ -134,16 +134,16 @@ TEST_F(SquadTaskTest, ScoresOfAllRanksMakeMetricsAndFiles) {
     all.scores.resize(scores.size());
     for (std::size_t i = 0; i < scores.size(); ++i) all.scores[i] += scores[i];
   }
-  const auto made = task();
+  const Findings found = task()->findings(all);
   EXPECT_THAT(
-      made->evaluation_metrics(all),
+      found.metrics,
       ElementsAre(Pair("eval/exact_match", DoubleEq(100)), Pair("eval/f1", DoubleEq(100)),
                   Pair("eval/sequences_per_second", DoubleEq(2)), Pair("eval/has_answer_exact_match", 100),
                   Pair("eval/has_answer_f1", 100), Pair("eval/no_answer_exact_match", 100),
                   Pair("eval/no_answer_f1", 100), Pair("eval/best_exact_match", 100),
                   Pair("eval/best_f1", 100), Pair("eval/best_f1_threshold", testing::_)));
   std::map<std::string, std::string> files;
-  for (const TaskFile& file : made->evaluation_files(all)) files[file.name] = file.content;
+  for (const TaskFile& file : found.files) files[file.name] = file.content;
   EXPECT_EQ(files.size(), 3U);
   EXPECT_EQ(nlohmann::json::parse(files.at("predictions.json")),
             (nlohmann::json{{"d1", "b"}, {"d2", ""}, {"d3", "d c"}}));

@@ -59,7 +59,7 @@ class MadeUpTask final : public Task {
   Metrics training_metrics(const Sums&, const LossSums& losses) const override {
     return {{"train/loss", losses[kLanguageTerm].loss}};
   }
-  Metrics evaluation_metrics(const Evaluation&) const override {
+  Findings findings(const Evaluation&) const override {
     std::this_thread::sleep_for(script_.idle);
     return {};
   }

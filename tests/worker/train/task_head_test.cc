@@ -197,12 +197,13 @@ class KindTask final : public Task {
     scores[0] += static_cast<double>(sum.correct);
     scores[1] += static_cast<double>(sum.count);
   }
-  Metrics evaluation_metrics(const Evaluation& all) const override {
-    return {{"eval/predicted", all.scores[1]},
-            {"eval/sequences", all.totals[0]},
-            {"eval/accuracy", all.scores[0] / all.scores[1]},
-            {"eval/told_accuracy", static_cast<double>(all.losses[0].correct) / all.totals[0]},
-            {"eval/loss", all.losses[0].loss / all.totals[0]}};
+  Findings findings(const Evaluation& all) const override {
+    return {{{"eval/predicted", all.scores[1]},
+             {"eval/sequences", all.totals[0]},
+             {"eval/accuracy", all.scores[0] / all.scores[1]},
+             {"eval/told_accuracy", static_cast<double>(all.losses[0].correct) / all.totals[0]},
+             {"eval/loss", all.losses[0].loss / all.totals[0]}},
+            {}};
   }
 
  private:

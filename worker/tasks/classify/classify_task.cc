@@ -134,14 +134,15 @@ void ClassifyTask::score(const MicroBatch& batch, const Predictions& predictions
   }
 }
 
-Metrics ClassifyTask::evaluation_metrics(const Evaluation& held_out) const {
+Findings ClassifyTask::findings(const Evaluation& held_out) const {
   const double sentences = held_out.totals[kSentences];
   const LossSum& told = held_out.losses[kClassTerm];
-  return {{"eval/loss", mean(told.loss, sentences)},
-          {"eval/accuracy", mean(static_cast<double>(told.correct), sentences)},
-          {"eval/f1", f1_of_classes(held_out.scores)},
-          {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
-          {"eval/majority_accuracy", mean(held_out.totals[kOfMajority], sentences)}};
+  return {{{"eval/loss", mean(told.loss, sentences)},
+           {"eval/accuracy", mean(static_cast<double>(told.correct), sentences)},
+           {"eval/f1", f1_of_classes(held_out.scores)},
+           {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
+           {"eval/majority_accuracy", mean(held_out.totals[kOfMajority], sentences)}},
+          {}};
 }
 
 TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,

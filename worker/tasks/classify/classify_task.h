@@ -39,7 +39,7 @@ class ClassifyTask final : public Task {
   void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override;
   // eval/loss, eval/accuracy, eval/f1, eval/matthews_correlation (class_scores.h), and
   // eval/majority_accuracy, the accuracy of always predicting the training text's most frequent class.
-  Metrics evaluation_metrics(const Evaluation& held_out) const override;
+  Findings findings(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;

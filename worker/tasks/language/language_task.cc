@@ -100,16 +100,17 @@ Metrics LanguageTask::training_metrics(const Sums& totals, const LossSums& losse
   return {{"train/loss", mean(losses[kLanguageTerm].loss, totals[kPredictedTokens])}};
 }
 
-Metrics LanguageTask::evaluation_metrics(const Evaluation& held_out) const {
+Findings LanguageTask::findings(const Evaluation& held_out) const {
   const LossSum& predicted = held_out.losses[kLanguageTerm];
   const double tokens = held_out.totals[kPredictedTokens];
   const double loss = mean(predicted.loss, tokens);
   const double unigram = mean(held_out.totals[kUnigramLoss], tokens);
-  return {{"eval/loss", loss},
-          {"eval/perplexity", std::exp(loss)},
-          {"eval/accuracy", mean(static_cast<double>(predicted.correct), tokens)},
-          {"eval/unigram_loss", unigram},
-          {"eval/gain_over_unigram", unigram - loss}};
+  return {{{"eval/loss", loss},
+           {"eval/perplexity", std::exp(loss)},
+           {"eval/accuracy", mean(static_cast<double>(predicted.correct), tokens)},
+           {"eval/unigram_loss", unigram},
+           {"eval/gain_over_unigram", unigram - loss}},
+          {}};
 }
 
 TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,

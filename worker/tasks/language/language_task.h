@@ -44,7 +44,7 @@ class LanguageTask final : public Task {
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
   // eval/loss, eval/perplexity (its exponential), eval/accuracy (the likeliest token is the right one),
   // eval/unigram_loss (what guessing by frequency would cost), eval/gain_over_unigram.
-  Metrics evaluation_metrics(const Evaluation& held_out) const override;
+  Findings findings(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;

@@ -89,7 +89,7 @@ Metrics PretrainingTask::training_metrics(const Sums& totals, const LossSums& lo
   return {{"train/loss", masked + next}, {"train/mlm_loss", masked}, {"train/nsp_loss", next}};
 }
 
-Metrics PretrainingTask::evaluation_metrics(const Evaluation& held_out) const {
+Findings PretrainingTask::findings(const Evaluation& held_out) const {
   const Sums& totals = held_out.totals;
   const LossSums& losses = held_out.losses;
   const double masked = mean(losses[kLanguageTerm].loss, totals[kMaskedTokens]);
@@ -97,11 +97,12 @@ Metrics PretrainingTask::evaluation_metrics(const Evaluation& held_out) const {
   const auto accuracy = [](std::int64_t correct, double count) {
     return mean(static_cast<double>(correct), count);
   };
-  return {{"eval/mlm_loss", masked},
-          {"eval/mlm_accuracy", accuracy(losses[kLanguageTerm].correct, totals[kMaskedTokens])},
-          {"eval/nsp_accuracy", accuracy(losses[kNextSentenceTerm].correct, totals[kSequences])},
-          {"eval/unigram_loss", unigram},
-          {"eval/gain_over_unigram", unigram - masked}};
+  return {{{"eval/mlm_loss", masked},
+           {"eval/mlm_accuracy", accuracy(losses[kLanguageTerm].correct, totals[kMaskedTokens])},
+           {"eval/nsp_accuracy", accuracy(losses[kNextSentenceTerm].correct, totals[kSequences])},
+           {"eval/unigram_loss", unigram},
+           {"eval/gain_over_unigram", unigram - masked}},
+          {}};
 }
 
 TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,

@@ -23,7 +23,7 @@ class PretrainingTask final : public Task {
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
-  Metrics evaluation_metrics(const Evaluation& held_out) const override;
+  Findings findings(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_global_batch(const SampleRange& samples);

@@ -197,16 +197,20 @@ std::vector<SquadAnswers> SquadTask::answers(const Sums& scores) const {
   return answers;
 }
 
-Metrics SquadTask::evaluation_metrics(const Evaluation& held_out) const {
-  const std::vector<SquadAnswers> found = answers(held_out.scores);
+SquadScores SquadTask::scores_of(const std::vector<SquadAnswers>& answers) const {
   SquadPredictions predictions;
   NullOdds odds{.threshold = std::numeric_limits<double>::infinity()};
   for (std::size_t i = 0; i < ids_.size(); ++i) {
-    predictions[ids_[i]] = found[i].answer;
-    odds.by_id.emplace_back(ids_[i], found[i].null_odds);
+    predictions[ids_[i]] = answers[i].answer;
+    odds.by_id.emplace_back(ids_[i], answers[i].null_odds);
   }
-  const SquadScores scores =
-      scored_.version2 ? score_squad_v2(scored_, predictions, &odds) : score_squad_v1(scored_, predictions);
+  return scored_.version2 ? score_squad_v2(scored_, predictions, &odds)
+                          : score_squad_v1(scored_, predictions);
+}
+
+Findings SquadTask::findings(const Evaluation& held_out) const {
+  const std::vector<SquadAnswers> found = answers(held_out.scores);
+  const SquadScores scores = scores_of(found);
   Metrics metrics{{"eval/exact_match", scores.all.exact},
                   {"eval/f1", scores.all.f1},
                   {"eval/sequences_per_second", held_out.totals[kFeatures] / held_out.seconds}};
@@ -217,15 +221,11 @@ Metrics SquadTask::evaluation_metrics(const Evaluation& held_out) const {
     metrics.emplace_back("eval/best_f1", best->f1);
     metrics.emplace_back("eval/best_f1_threshold", best->f1_threshold);
   }
-  return metrics;
-}
-
-std::vector<TaskFile> SquadTask::evaluation_files(const Evaluation& held_out) const {
-  AnswerFiles files = answer_files(ids_, answers(held_out.scores));
+  AnswerFiles files = answer_files(ids_, found);
   std::vector<TaskFile> all{{"predictions.json", std::move(files.predictions)},
                             {"nbest_predictions.json", std::move(files.n_best)}};
   if (rules_.may_be_none) all.push_back({"null_odds.json", std::move(files.null_odds)});
-  return all;
+  return {std::move(metrics), std::move(all)};
 }
 
 void check_squad(const JobSpec& spec) {

@@ -56,9 +56,8 @@ class SquadTask final : public Task {
   void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override;
   // eval/exact_match and eval/f1 in percent, as the official scripts have them, and features a second; of 2.0
   // also those of questions with and without an answer, and the best that a null threshold could give.
-  Metrics evaluation_metrics(const Evaluation& held_out) const override;
-  // predictions.json and nbest_predictions.json, and of 2.0 null_odds.json.
-  std::vector<TaskFile> evaluation_files(const Evaluation& held_out) const override;
+  // The files are predictions.json and nbest_predictions.json, and of 2.0 null_odds.json.
+  Findings findings(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place);
@@ -67,6 +66,7 @@ class SquadTask final : public Task {
   TaskBatch make_global_batch(const SampleRange& samples) const;
   std::int64_t feature_of(std::int64_t sample) const;
   std::vector<SquadAnswers> answers(const Sums& scores) const;
+  SquadScores scores_of(const std::vector<SquadAnswers>& answers) const;
 
   TrainingSpec training_;
   std::shared_ptr<const SquadJobText> text_;
