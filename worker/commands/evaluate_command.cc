@@ -21,7 +21,6 @@
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
 #include "worker/input/text_files.h"
-#include "worker/input/utf8.h"
 #include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/train/event_log.h"
 #include "worker/train/phases.h"
@@ -71,14 +70,6 @@ std::unique_ptr<const Tokenizer> tokenizer_of(const EvaluateArguments& arguments
   return tokenizer;
 }
 
-std::string read_text(const fs::path& path) {
-  std::string text = read_input(path);
-  const std::size_t bad = find_invalid_utf8(text);
-  if (bad == text.npos) return text;
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
-  throw BadData(fmt::format("{}:{}: the text is not UTF-8", path.string(), line));
-}
-
 std::vector<std::string> read_passages(const fs::path& path) {
   std::vector<std::string> passages;
   std::int64_t number = 0;
@@ -119,8 +110,8 @@ Measures measures_of(const EvaluateArguments& arguments, TrainedModel& model, co
                       rule.length, rule.stride, model.spec().max_positions));
     const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
     const std::int32_t pad = byte_pairs ? std::max(0, byte_pairs->vocabulary().end_of_text()) : 0;
-    return evaluate_wikitext(model, *tokenizer, read_text(arguments.wikitext), rule, arguments.batch, pad,
-                             progress);
+    return evaluate_wikitext(model, *tokenizer, read_utf8_input(arguments.wikitext), rule, arguments.batch,
+                             pad, progress);
   }
   const auto* wordpiece = dynamic_cast<const WordPieceTokenizer*>(tokenizer.get());
   if (!wordpiece) refuse_spec("--masked needs a WordPiece tokenizer");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "worker/input/utf8.h"
+#include "worker/input/white_space.h"
 
 namespace podium {
 namespace {
@@ -19,13 +20,6 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   if (begin == 0) return;
   out.append(text, begin);
   text = std::move(out);
-}
-
-// What Python's \s and str.strip() take for white space.
-bool is_python_space(UChar32 c) {
-  return (c >= 9 && c <= 13) || (c >= 28 && c <= 32) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000;
 }
 
 std::string_view stripped(std::string_view text) {

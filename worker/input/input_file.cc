@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -47,6 +49,15 @@ std::string read_input(const std::filesystem::path& path) {
   } catch (const std::system_error& error) {
     refuse(path, error.code().message());
   }
+}
+
+std::string read_utf8_input(const std::filesystem::path& path) {
+  std::string text = read_input(path);
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string::npos) return text;
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
+  throw BadData(path.string() + ":" + std::to_string(line) + ": byte " + std::to_string(bad + 1) +
+                " of the file is not UTF-8; convert the file (for example with iconv)");
 }
 
 }  // namespace podium

@@ -18,5 +18,7 @@ struct InputFile {
 InputFile open_input(const std::filesystem::path& path);
 // All of it, for what is small.
 std::string read_input(const std::filesystem::path& path);
+// The same of text; BadData names the line of the first byte that is not UTF-8.
+std::string read_utf8_input(const std::filesystem::path& path);
 
 }  // namespace podium

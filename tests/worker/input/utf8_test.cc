@@ -1,6 +1,13 @@
 #include "worker/input/utf8.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/temp_folder.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
+#include "worker/input/white_space.h"
 
 namespace podium {
 namespace {
@@ -10,6 +17,27 @@ TEST(Utf8, FindsTheFirstInvalidByte) {
   EXPECT_EQ(find_invalid_utf8("ab\xFF"), 2u);
   EXPECT_EQ(find_invalid_utf8("\xC3"), 0u);
   EXPECT_EQ(find_invalid_utf8("a\xED\xA0\x80"), 1u) << "a surrogate";
+}
+
+TEST(Utf8, AFileThatIsNotIsNamedByItsLine) {
+  const TempFolder folder;
+  const auto file = folder.path() / "a.txt";
+  std::ofstream(file) << "na\xC3\xAFve\nb";
+  EXPECT_EQ(read_utf8_input(file), "naïve\nb");
+  std::ofstream(file) << "a\nb\xE9\n";
+  EXPECT_THAT(
+      [&] { read_utf8_input(file); },
+      testing::ThrowsMessage<BadData>(testing::HasSubstr("a.txt:2: byte 4 of the file is not UTF-8")));
+}
+
+// What str.isspace() says in Python 3.11.
+TEST(Utf8, PythonsWhiteSpaceIsThatOfPython) {
+  for (UChar32 c = 0; c <= 0x10FFFF; ++c) {
+    const bool expected = (c >= 9 && c <= 13) || (c >= 28 && c <= 32) || c == 0x85 || c == 0xA0 ||
+                          c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 ||
+                          c == 0x202F || c == 0x205F || c == 0x3000;
+    ASSERT_EQ(is_python_space(c), expected) << c;
+  }
 }
 
 }  // namespace

@@ -2,13 +2,11 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
-#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -16,11 +14,7 @@ namespace {
 using nlohmann::json;
 
 json parse(const std::filesystem::path& path, const json::parser_callback_t& callback = nullptr) {
-  const std::string text = read_input(path);
-  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
-    throw BadData(fmt::format(
-        "{}:{}: byte {} of the file is not UTF-8; convert the file (for example with iconv)", path.string(),
-        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n'), bad + 1));
+  const std::string text = read_utf8_input(path);
   try {
     return json::parse(text, callback);
   } catch (const json::exception& error) {

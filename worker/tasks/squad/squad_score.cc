@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "worker/input/bad_data.h"
-#include "worker/tasks/squad/white_space.h"
+#include "worker/input/white_space.h"
 
 namespace podium {
 namespace {
@@ -63,7 +63,7 @@ std::vector<std::string> words_of(std::string_view answer) {
   };
   for (int32_t i = 0; i < text.length(); i = text.moveIndex32(i, 1)) {
     const UChar32 c = text.char32At(i);
-    if (is_white_space(c))
+    if (is_python_space(c))
       end_word();
     else
       word += c;

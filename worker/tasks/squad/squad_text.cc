@@ -5,7 +5,7 @@
 #include "common/base/check.h"
 #include "worker/data/xxh3.h"
 #include "worker/input/utf8.h"
-#include "worker/tasks/squad/white_space.h"
+#include "worker/input/white_space.h"
 
 namespace podium {
 namespace {
@@ -94,7 +94,7 @@ std::optional<TokenSpan> locate_answer(const SquadContext& context, const SquadA
   const std::size_t begin = words.begin_of(first_word), end = words.begin_of(last_word + 1);
   const std::string found =
       folded(std::string_view(context.text).substr(begin, end - begin), is_document_space);
-  if (found.find(folded(answer.text, is_white_space)) == std::string::npos) return std::nullopt;
+  if (found.find(folded(answer.text, is_python_space)) == std::string::npos) return std::nullopt;
 
   const auto token_at = [&](std::size_t byte) {
     const auto token = std::ranges::lower_bound(context.places, static_cast<std::int32_t>(byte), {},
