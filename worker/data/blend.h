@@ -3,7 +3,8 @@
 // every sample each data set is at its share to within the number of data sets, whatever the weights.
 //
 // A resumed run finds its place by walking there from sample 0, at up to 3 ns for each data set and sample:
-// 5e8 samples of kMostBlended data sets (common/model/data_path.h) take some six minutes.
+// 5e8 samples of kMostBlended data sets (common/model/data_path.h) take some six minutes, in which a request
+// to stop is not looked at.
 #pragma once
 
 #include <cstdint>
