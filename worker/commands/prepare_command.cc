@@ -196,9 +196,16 @@ void add_prepare(CLI::App& app, WorkerExit& exit) {
                    "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder with a tokenizer")
       ->required();
   command->add_flag("--cased", arguments->cased, "With wordpiece: keep capitals and accents");
-  command->add_option("--out", arguments->out, "NAME of NAME.bin, NAME.idx and NAME.json")->required();
-  CLI::Option* objects = command->add_option("--jsonl", arguments->field,
-                                             "Lines are JSON objects; a document is the text of this member");
+  const CLI::Validator given([](const std::string& value) { return value.empty() ? "it is empty" : ""; }, "");
+  command->add_option("--out", arguments->out, "NAME of NAME.bin, NAME.idx and NAME.json")
+      ->required()
+      ->check([](const std::string& name) {
+        return fs::path(name).filename().empty() ? name + " names no file" : std::string();
+      });
+  CLI::Option* objects = command
+                             ->add_option("--jsonl", arguments->field,
+                                          "Lines are JSON objects; a document is the text of this member")
+                             ->check(given);
   command
       ->add_option("--documents", arguments->documents,
                    "What separates documents of plain text: blank-lines (default), lines or end-of-text")
@@ -211,12 +218,14 @@ void add_prepare(CLI::App& app, WorkerExit& exit) {
       ->transform(CLI::CheckedTransformer(kSequenceForms, CLI::ignore_case).description(""));
   command->add_flag("--append-eod", arguments->append_eod, "End each document with <|endoftext|>");
   command->add_flag("--skip-bad", arguments->skip_bad, "Leave bad documents out and count them");
-  command->add_flag("--restart", arguments->restart, "Begin anew, over what an earlier run has written");
+  command->add_flag("--restart", arguments->restart,
+                    "Begin anew; what an earlier run has finished stays until this one has");
   command
       ->add_option("--threads", arguments->threads,
                    "Threads that tokenize (default: OMP_NUM_THREADS, else one for each core)")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--part", arguments->part, "K/N: the Kth of N shares of the files, from 0");
+  command->add_option("--part", arguments->part, "K/N: the Kth of N shares of the files, from 0")
+      ->check(given);
   command
       ->add_option("--save-every", arguments->saved_every,
                    "Text between two points that a killed run goes on from")

@@ -161,7 +161,10 @@ void MegatronWriter::finish() {
   const fs::path index = with_ending(name_, ".idx");
   if (!has_final_tokens_ || !fs::exists(index)) {
     write_index();
-    if (!has_final_tokens_) rename_file(tokens_part(name_), with_ending(name_, ".bin"));
+    if (!has_final_tokens_) {
+      fs::remove(index);  // of earlier data, which must not be read with these tokens
+      rename_file(tokens_part(name_), with_ending(name_, ".bin"));
+    }
     has_final_tokens_ = true;
     rename_file(index_part(name_), index);
   }

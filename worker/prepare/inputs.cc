@@ -19,18 +19,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void add_folder(const fs::path& folder, std::vector<fs::path>& files) {
-  const auto hidden = [](const fs::path& path) { return path.filename().string().starts_with('.'); };
-  const auto first = std::ssize(files);
-  for (auto entry = fs::recursive_directory_iterator(folder, fs::directory_options::follow_directory_symlink);
-       entry != fs::recursive_directory_iterator(); ++entry) {
-    if (hidden(entry->path())) {
-      entry.disable_recursion_pending();
-    } else if (entry->is_regular_file()) {
-      files.push_back(entry->path());
+// Prepared data, or what an unfinished prepare has left: no text.
+bool is_prepared(const fs::path& file) {
+  const std::string name = file.filename().string(), ending = file.extension().string();
+  if (name.ends_with(".part") || name.ends_with(".prepare.json")) return true;
+  const auto has_beside = [&](const char* other) {
+    return fs::exists(fs::path(file).replace_extension(other));
+  };
+  return ending == ".idx" ? has_beside(".bin")
+                          : (ending == ".bin" || ending == ".json") && has_beside(".idx");
+}
+
+// `entered` holds the folders that have been looked through, whatever links lead there.
+void add_files_below(const fs::path& folder, std::unordered_set<std::string>& entered,
+                     std::vector<fs::path>& files) {
+  if (!entered.insert(fs::canonical(folder).string()).second) return;
+  std::error_code error;
+  const auto check = [&](const fs::path& path) {
+    if (error) throw BadData("cannot read " + path.string() + ": " + error.message());
+  };
+  auto entries = fs::directory_iterator(folder, error);
+  check(folder);
+  for (; entries != fs::directory_iterator(); entries.increment(error), check(folder)) {
+    const fs::path& path = entries->path();
+    if (path.filename().string().starts_with('.')) continue;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) error.clear();
+    check(path);
+    if (fs::is_directory(status)) {
+      add_files_below(path, entered, files);
+    } else if (fs::is_regular_file(status) && !is_prepared(path)) {
+      files.push_back(path);
     }
   }
-  if (std::ssize(files) == first) throw BadData("the folder " + folder.string() + " holds no file");
+}
+
+void add_folder(const fs::path& folder, std::vector<fs::path>& files) {
+  const auto first = std::ssize(files);
+  std::unordered_set<std::string> entered;
+  add_files_below(folder, entered, files);
+  if (std::ssize(files) == first) throw BadData("the folder " + folder.string() + " holds no text");
   std::sort(files.begin() + first, files.end());
 }
 

@@ -23,6 +23,7 @@ struct Journal {
   TextPosition position;
   PrepareReport report;
   bool complete = false;  // all text is in it
+  bool replaces = false;  // what an earlier run has finished, which stays until then
 };
 
 fs::path with_suffix(const fs::path& name, const char* suffix) { return name.string() + suffix; }
@@ -41,17 +42,18 @@ std::string identity_of_run(const PrepareOptions& options) {
          part + " " + rules.field;
 }
 
-std::optional<json> read_json(const fs::path& path) {
+// A report or journal; anything else of that name is not touched.
+std::optional<json> read_own(const fs::path& path) {
   if (!fs::exists(path)) return std::nullopt;
-  try {
-    return json::parse(read_file(path));
-  } catch (const json::exception& error) {
-    throw BadData(path.string() + " is no JSON: " + error.what() + "; begin anew with --restart");
-  }
+  json read = json::parse(read_file(path), nullptr, false);
+  if (!read.is_object() || !read.contains("identity") || !read["identity"].is_string())
+    throw Failure(WorkerExit::bad_spec,
+                  path.string() + " was not written by podium-worker prepare; choose another --out");
+  return read;
 }
 
 std::optional<Journal> read_journal(const fs::path& path) {
-  const std::optional<json> read = read_json(path);
+  const std::optional<json> read = read_own(path);
   if (!read) return std::nullopt;
   try {
     if (read->at("version") != kJournalVersion)
@@ -60,7 +62,8 @@ std::optional<Journal> read_journal(const fs::path& path) {
     return Journal{read->at("identity"),
                    {at.at("file"), at.at("byte"), at.at("line")},
                    prepare_report_from_json(read->at("report")),
-                   read->at("complete")};
+                   read->at("complete"),
+                   read->value("replaces", false)};
   } catch (const json::exception& error) {
     throw BadData(path.string() + ": " + error.what() + "; begin anew with --restart");
   }
@@ -77,14 +80,40 @@ void write_journal(const fs::path& path, const Journal& journal) {
                                    {"identity", journal.identity},
                                    {"position", {{"file", at.file}, {"byte", at.byte}, {"line", at.line}}},
                                    {"report", to_json(journal.report)},
-                                   {"complete", journal.complete}}));
+                                   {"complete", journal.complete},
+                                   {"replaces", journal.replaces}}));
 }
 
-// What an earlier run of the same has left to go on from. Refuses to mix two runs or to write over data.
+// An input that the run would write over.
+void refuse_inputs_of_that_name(const PrepareOptions& options) {
+  for (const char* suffix : {".bin", ".idx", ".json", ".prepare.json"}) {
+    const fs::path written = fs::weakly_canonical(fs::absolute(with_suffix(options.name, suffix)));
+    for (const fs::path& file : options.files)
+      if (fs::canonical(file) == written)
+        throw Failure(WorkerExit::bad_spec,
+                      file.string() + " is to be read, and --out would write it; choose another --out");
+  }
+}
+
+std::optional<fs::path> existing_data(const fs::path& name) {
+  for (const char* suffix : {".bin", ".idx"})
+    if (fs::exists(with_suffix(name, suffix))) return with_suffix(name, suffix);
+  return std::nullopt;
+}
+
+// What an earlier run of the same has left to go on from. Refuses to mix two runs, and to write over what
+// none wrote.
 Journal begin_run(const PrepareOptions& options) {
   const fs::path& name = options.name;
   const std::string identity = identity_of_run(options);
-  if (options.restart) return {identity, {}, {}, false};
+  const std::optional<fs::path> data = existing_data(name);
+  if (options.restart) {
+    const bool is_own = read_own(report_path(name)).has_value() || read_own(journal_path(name)).has_value();
+    if (data && !is_own)
+      throw Failure(WorkerExit::bad_spec,
+                    data->string() + " was not written by podium-worker prepare; choose another --out");
+    return {identity, {}, {}, false, data.has_value()};
+  }
   std::optional<Journal> journal = read_journal(journal_path(name));
   if (journal && journal->identity != identity)
     throw Failure(
@@ -92,14 +121,10 @@ Journal begin_run(const PrepareOptions& options) {
         name.string() +
             " was begun with other files, another tokenizer or other options, or a file has changed "
             "since; begin anew with --restart");
-  if (!journal || !journal->complete) {
-    for (const char* suffix : {".bin", ".idx"})
-      if (fs::exists(with_suffix(name, suffix)))
-        throw Failure(WorkerExit::bad_spec,
-                      with_suffix(name, suffix).string() +
-                          " exists; choose another --out, or write it anew with --restart");
-  }
-  return journal ? std::move(*journal) : Journal{identity, {}, {}, false};
+  if (data && !(journal && (journal->complete || journal->replaces)))
+    throw Failure(WorkerExit::bad_spec,
+                  data->string() + " exists; choose another --out, or write it anew with --restart");
+  return journal ? std::move(*journal) : Journal{.identity = identity};
 }
 
 // Also what a kill has left of writing the journal and the report (write_file_atomic).
@@ -127,9 +152,7 @@ class Run {
         journal_(begin_run(options)),
         writer_(options.name, megatron_token_type(tokenizer.size()), journal_.report.data,
                 journal_.complete) {
-    if (options.restart)
-      for (const char* suffix : {".json", ".prepare.json", ".bin", ".idx"})
-        fs::remove(with_suffix(options.name, suffix));
+    if (options.restart) write_journal(journal_path(options.name), journal_);
     for (std::uint64_t bytes = 0; const fs::path& file : options.files) {
       bytes_before_.push_back(bytes);
       bytes += fs::file_size(file);
@@ -141,6 +164,7 @@ class Run {
       write_text();
       if (!journal_.complete) return {journal_.report, false};
     }
+    fs::remove(report_path(options_.name));  // of earlier data
     writer_.finish();
     json report = to_json(journal_.report);
     report["identity"] = journal_.identity;
@@ -208,7 +232,8 @@ class Run {
 PrepareResult prepare(const PrepareOptions& options, const Tokenizer& tokenizer,
                       const std::atomic<bool>& stop,
                       const std::function<void(const PrepareProgress&)>& progress) {
-  const std::optional<json> whole = read_json(report_path(options.name));
+  refuse_inputs_of_that_name(options);
+  const std::optional<json> whole = read_own(report_path(options.name));
   if (whole && !options.restart && whole->value("identity", "") == identity_of_run(options) &&
       fs::exists(with_suffix(options.name, ".bin")) && fs::exists(with_suffix(options.name, ".idx"))) {
     remove_traces(options.name);

@@ -194,6 +194,64 @@ TEST_F(PrepareTest, AChangedFileOrOtherOptionsDoNotContinueARun) {
   EXPECT_THAT([&] { run(wanted); }, ThrowsMessage<Failure>(HasSubstr("made.bin exists")));
 }
 
+TEST_F(PrepareTest, NothingIsWrittenOverThatNoPrepareWrote) {
+  const auto text = write("a.txt", "w1\n"), objects = write("web.json", "{\"text\": \"w1\"}\n"),
+             data = write("d.bin", "w2\n");
+  const auto mine = write("e.json", "{\"mine\": 1}\n"), journal = write("f.prepare.json", "[1]\n");
+  write("d.idx", "mine");
+  const std::vector<std::pair<PrepareOptions, const char*>> refused{
+      {options("web", {objects}), "web.json is to be read, and --out would write it"},
+      {options("d", {data}), "d.bin is to be read"},
+      {options("e", {text}), "e.json was not written by podium-worker prepare"},
+      {options("f", {text}), "f.prepare.json was not written by"}};
+  for (auto [wanted, why] : refused) {
+    for (const bool restart : {false, true}) {
+      wanted.restart = restart;
+      EXPECT_THAT([&] { run(wanted); }, ThrowsMessage<Failure>(HasSubstr(why)));
+    }
+  }
+  PrepareOptions over_data = options("d", {text});
+  over_data.restart = true;
+  EXPECT_THAT([&] { run(over_data); }, ThrowsMessage<Failure>(HasSubstr("d.bin was not written by")));
+  EXPECT_EQ(read_file(objects), "{\"text\": \"w1\"}\n");
+  EXPECT_EQ(read_file(data) + read_file(mine) + read_file(journal), "w2\n{\"mine\": 1}\n[1]\n");
+}
+
+TEST_F(PrepareTest, WhatIsWholeStaysUntilARestartIsThrough) {
+  run(options("made", {write("a.txt", "w1\n\nw2\n")}));
+  const std::string before = written("made");
+  PrepareOptions again = options("made", {write("bad.txt", "\xC3\n")});
+  again.restart = true;
+  EXPECT_THROW(run(again), BadData);
+  EXPECT_EQ(written("made"), before);
+
+  again.files = {write("b.txt", made_up_text(3000, 1))};
+  EXPECT_FALSE(prepare(again, tokenizer_, stop_, [&](const PrepareProgress&) { stop_ = true; }).finished);
+  EXPECT_EQ(written("made"), before);
+  stop_ = false;
+  again.restart = false;
+  EXPECT_TRUE(run(again).finished);
+  PrepareOptions anew = options("anew", again.files);
+  run(anew);
+  EXPECT_EQ(written("made"), written("anew"));
+}
+
+TEST_F(PrepareTest, AFolderIsReadWithoutPreparedDataAndOnceWhereLinksLoop) {
+  const fs::path folder = folder_.path() / "texts";
+  fs::create_directories(folder / "more");
+  write("texts/a.txt", "w1\n");
+  write("texts/more/b.json", "w2\n");
+  write("texts/c.bin", "w3\n");
+  for (const char* name : {"made.bin", "made.idx", "made.json", "begun.bin.part", "begun.prepare.json"})
+    write(std::string("texts/") + name, "x");
+  fs::create_directory_symlink(folder, folder / "more" / "back");
+  EXPECT_THAT(expand_inputs({folder.string()}, folder_.path() / "out"),
+              ElementsAre(folder / "a.txt", folder / "c.bin", folder / "more" / "b.json"));
+  fs::create_symlink("me", folder / "me");
+  EXPECT_THAT([&] { expand_inputs({folder.string()}, folder_.path() / "out"); },
+              ThrowsMessage<BadData>(HasSubstr("cannot read " + (folder / "me").string())));
+}
+
 TEST_F(PrepareTest, PartsAreTheWholeInOrder) {
   std::vector<fs::path> files;
   for (int i = 0; i < 9; ++i)
