@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "common/base/file.h"
 #include "common/base/logging.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/file_limit.h"
+#include "worker/commands/output.h"
 #include "worker/commands/run.h"
 #include "worker/commands/signals.h"
 #include "worker/data/failure.h"
@@ -39,7 +41,7 @@ Examples:
   podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
 
-Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write a checkpoint or not read one at present, 74 another rank is
+Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write a file or not read a checkpoint at present, 74 another rank is
 lost, 75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
 )";
 
@@ -81,6 +83,18 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_vocab(app);
 }
 
+// A command whose output is lost, as on a full disk, has not done its work.
+WorkerExit check_output(WorkerExit exit) {
+  if (exit != WorkerExit::done) return exit;
+  try {
+    flush_output();
+    return exit;
+  } catch (const std::system_error& error) {
+    spdlog::error("{}", error.what());
+    return WorkerExit::bug;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -111,5 +125,5 @@ int main(int argc, char** argv) {
     spdlog::error("{}", error.what());
     exit = WorkerExit::bug;
   }
-  leave_process(static_cast<int>(exit));
+  leave_process(static_cast<int>(check_output(exit)));
 }

@@ -1,4 +1,5 @@
 // podium-worker infer: fills [MASK] in text, judges pairs of sentences and writes embeddings.
+#include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <CLI/CLI.hpp>
@@ -7,8 +8,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "common/base/file.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
 #include "worker/infer/text_inference.h"
@@ -96,7 +99,13 @@ class Embeddings {
     std::vector<TensorEntry> entries{{"mean", "F32", {lines_, hidden}, std::as_bytes(std::span(mean_))}};
     if (!pooled_.empty())
       entries.push_back({"pooled", "F32", {lines_, hidden}, std::as_bytes(std::span(pooled_))});
-    write_safetensors(path, std::move(entries), {});
+    write_or_fail([&] { open_file(path, O_WRONLY | O_CREAT); });  // a file that may not be written stays
+    try {
+      write_or_fail([&] { write_safetensors(path, std::move(entries), {}); });
+    } catch (const Failure&) {
+      if (std::error_code error; fs::is_regular_file(path, error)) fs::remove(path, error);  // cut short
+      throw;
+    }
   }
 
  private:
@@ -136,7 +145,7 @@ void run_infer(const InferArguments& arguments) {
     for (std::size_t i = 0; i < part.size(); ++i) {
       drop_unknown(results[i], *tokenizer);
       const auto tell = arguments.json ? answer_json : answer_text;
-      std::fputs(tell(part[i], results[i], *tokenizer).c_str(), stdout);
+      print_output(tell(part[i], results[i], *tokenizer));
       embeddings.add(results[i]);
     }
   }

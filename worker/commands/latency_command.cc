@@ -14,6 +14,7 @@
 #include "common/spec/defaults.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/infer/calibration.h"
 #include "worker/infer/latency.h"
@@ -181,7 +182,7 @@ void check_results(const LatencyArguments& arguments, const SourceModel& model,
                                 c.shape.sequences, c.shape.length, error, tolerance,
                                 passed ? "may be" : "should be: it is WRONG")
                         .c_str());
-    std::fflush(stdout);
+    flush_output();
   }
   if (!all_passed) throw std::runtime_error("latency --check: the results differ from the CPU's");
 }
@@ -216,7 +217,7 @@ void run_latency(const LatencyArguments& arguments) {
     measured.shape = shape;
     measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
     std::fputs((arguments.json ? json_line(measured) : text_line(measured)).c_str(), stdout);
-    std::fflush(stdout);
+    flush_output();
     if (arguments.check) computed.push_back(take_results(compute.context, session, batch));
   }
   if (arguments.check) check_results(arguments, model, options, computed);

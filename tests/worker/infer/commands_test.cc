@@ -148,6 +148,36 @@ TEST_F(InferenceCommand, WritesEmbeddings) {
   }
 }
 
+TEST_F(InferenceCommand, WritesALineWithANulWhole) {
+  write_file_atomic(path("nul.txt"), std::string("river\0bread .\nroad .\n", 21));
+  ASSERT_EQ(run("\"$0\" infer model --text nul.txt > told.txt"), 0) << output();
+  EXPECT_THAT(read_file(path("told.txt")), HasSubstr(std::string("river\0bread .\n", 14)));
+}
+
+TEST_F(InferenceCommand, ALostOutputIsAFailure) {
+  for (const char* const command :
+       {"infer model --text lines.txt", "infer model --text corpus.txt --json --batch 64", "infer --help",
+        "inspect podium-run/checkpoints/step-00000150", "evaluate model --masked corpus.txt --length 32",
+        "latency model --length 32 --repeats 1 --warmup 0",
+        "export podium-run/checkpoints/step-00000150 --out lost",
+        "prepare --tokenizer model --json --out prepared corpus.txt"}) {
+    EXPECT_EQ(run(std::string("\"$0\" ") + command + " > /dev/full"), 1) << command;
+    EXPECT_THAT(output(), HasSubstr("cannot write standard output: No space left on device")) << command;
+  }
+  EXPECT_EQ(run("\"$0\" infer nothing --text lines.txt > /dev/full"), 65) << "what failed first";
+}
+
+TEST_F(InferenceCommand, EmbeddingsThatCannotBeWrittenLeaveNothing) {
+  EXPECT_EQ(run("\"$0\" infer model --text lines.txt --embeddings nowhere/e.safetensors"), 73);
+  EXPECT_THAT(output(), HasSubstr("nowhere/e.safetensors"));
+  EXPECT_EQ(run("trap '' XFSZ; ulimit -f 1; "
+                "\"$0\" infer model --text lines.txt --embeddings limited.safetensors > /dev/null"),
+            73);
+  EXPECT_FALSE(std::filesystem::exists(path("limited.safetensors")));
+  EXPECT_EQ(run("\"$0\" infer model --text lines.txt --embeddings /dev/full"), 73);
+  EXPECT_TRUE(std::filesystem::exists("/dev/full"));
+}
+
 // A folder in the newer form, with a token that was added and accents that are kept: they were read by
 // vocab.txt alone, or not at all.
 TEST_F(InferenceCommand, ReadsTextAsTheFoldersTokenizerDoes) {
