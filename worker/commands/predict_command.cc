@@ -3,15 +3,19 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "common/base/file.h"
 #include "worker/checkpoint/manifest.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/infer/span_inference.h"
 #include "worker/input/bad_data.h"
@@ -132,6 +136,7 @@ class Predictor {
 
   std::vector<FeatureScores> scores_of(const SquadFeatures& features) {
     const auto begin = std::chrono::steady_clock::now();
+    const int n_best = std::min(rules_.answers.n_best, rules_.shape.sequence_length);
     std::vector<FeatureScores> scores;
     std::vector<double> numbers;
     for (std::int64_t first = 0; first < features.size(); first += static_cast<std::int64_t>(batch_)) {
@@ -139,8 +144,8 @@ class Predictor {
       for (std::int64_t f = first; f < features.size() && together.size() < batch_; ++f)
         together.push_back(sequence_of(features, f));
       for (const std::vector<float>& logits : inference_.run(together)) {
-        numbers.assign(FeatureScores::count(rules_.answers.n_best), 0.0);
-        FeatureScores::write(logits, rules_.answers.n_best, numbers);
+        numbers.assign(FeatureScores::count(n_best), 0.0);
+        FeatureScores::write(logits, n_best, numbers);
         scores.emplace_back(numbers);
       }
     }
@@ -165,10 +170,18 @@ double probability_of(const SquadAnswers& answers) {
   return found == answers.best.end() ? 0 : found->probability;
 }
 
+// Tabs and line ends would break the line that it is a field of.
+std::string in_a_field(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
+  return text;
+}
+
 void print(const std::string& id, const SquadAnswers& answers, const PredictArguments& arguments) {
   if (!arguments.json) {
-    fmt::print("{}{}\t{:.4f}\n", id.empty() ? "" : id + "\t",
-               answers.answer.empty() ? "(none)" : answers.answer, probability_of(answers));
+    print_output(fmt::format("{}{}\t{:.4f}\n", id.empty() ? "" : in_a_field(id) + "\t",
+                             answers.answer.empty() ? "(none)" : in_a_field(answers.answer),
+                             probability_of(answers)));
     return;
   }
   ordered_json out;
@@ -182,8 +195,10 @@ void print(const std::string& id, const SquadAnswers& answers, const PredictArgu
                            {"probability", answers.best[i].probability},
                            {"start_logit", answers.best[i].first},
                            {"end_logit", answers.best[i].last}});
-  fmt::print("{}\n", out.dump());
+  print_output(out.dump() + "\n");
 }
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
 SquadParagraph paragraph_of(std::string_view line, const std::string& origin) {
   try {
@@ -211,7 +226,7 @@ void answer_lines(Predictor& predictor, const PredictArguments& arguments) {
   const std::string name = pipe ? "standard input" : arguments.jsonl;
   const auto add = [&](std::string_view line) {
     ++number;
-    if (line.find_first_not_of(" \t") == line.npos) return;
+    if (is_blank(line)) return;
     data.paragraphs.push_back(paragraph_of(line, fmt::format("{}:{}", name, number)));
     if (data.paragraphs.size() == kQuestionsTogether) answer_and_print(predictor, data, arguments);
   };
@@ -220,15 +235,23 @@ void answer_lines(Predictor& predictor, const PredictArguments& arguments) {
   answer_and_print(predictor, data, arguments);
 }
 
+void make_writable_folder(const fs::path& folder) {
+  fs::create_directories(folder);
+  if (::access(folder.c_str(), W_OK) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write into " + folder.string());
+}
+
 void answer_squad(Predictor& predictor, const SquadData& data, const PredictArguments& arguments) {
+  write_or_fail([&] { make_writable_folder(arguments.out); });
   std::vector<std::string> ids;
   for (const SquadParagraph& paragraph : data.paragraphs)
     for (const SquadQuestion& question : paragraph.questions) ids.push_back(question.id);
   const AnswerFiles files = answer_files(ids, predictor.answer(data));
-  fs::create_directories(arguments.out);
-  write_file_atomic(arguments.out / "predictions.json", files.predictions);
-  write_file_atomic(arguments.out / "nbest_predictions.json", files.n_best);
-  if (arguments.may_be_none) write_file_atomic(arguments.out / "null_odds.json", files.null_odds);
+  write_or_fail([&] {
+    write_file_atomic(arguments.out / "predictions.json", files.predictions);
+    write_file_atomic(arguments.out / "nbest_predictions.json", files.n_best);
+    if (arguments.may_be_none) write_file_atomic(arguments.out / "null_odds.json", files.null_odds);
+  });
 }
 
 void predict(PredictArguments arguments) {
@@ -241,6 +264,9 @@ void predict(PredictArguments arguments) {
   SquadData squad;
   if (!arguments.squad.empty()) squad = read_squad(arguments.squad);
   arguments.may_be_none |= squad.version2;
+  if (arguments.null_threshold && !arguments.may_be_none)
+    refuse_spec("--null-threshold is for questions that may have no answer: add --may-be-none");
+  if (std::isnan(arguments.null_threshold.value_or(0))) refuse_spec("--null-threshold is no number");
   Predictor predictor(arguments);
   if (one) {
     SquadData data{.paragraphs = {{arguments.context, {{.text = arguments.question}}}}};
@@ -284,7 +310,8 @@ void add_predict(CLI::App& app) {
   command->add_option("--jsonl", arguments->jsonl,
                       "File of questions with contexts, or - for standard input");
   CLI::Option* out = command->add_option("--out", arguments->out, "Folder for the answers to --squad");
-  command->add_option("--squad", arguments->squad, "SQuAD's JSON")->needs(out);
+  CLI::Option* squad = command->add_option("--squad", arguments->squad, "SQuAD's JSON")->needs(out);
+  out->needs(squad);
   add_rule_options(*command, *arguments);
   command->add_option("--batch", arguments->batch, "Sequences computed together")
       ->check(CLI::PositiveNumber)
@@ -293,7 +320,12 @@ void add_predict(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One object a line");
-  command->callback([arguments] { predict(*arguments); });
+  command->callback([command, arguments] {
+    for (const char* const name : {"--question", "--context"})
+      if (command->count(name) > 0 && is_blank((*command)[name]->as<std::string>()))
+        refuse_spec(std::string(name) + " is empty");
+    predict(*arguments);
+  });
 }
 
 }  // namespace podium

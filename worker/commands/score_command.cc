@@ -2,11 +2,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "worker/commands/commands.h"
+#include "worker/data/failure.h"
 #include "worker/tasks/squad/squad_score.h"
 
 namespace podium {
@@ -81,6 +83,9 @@ void score(const ScoreArguments& arguments) {
   const SquadPredictions predictions(by_id.begin(), by_id.end());
   NullOdds odds{.threshold = arguments.null_threshold};
   const bool has_odds = !arguments.null_odds.empty();
+  if (has_odds && !data.version2)
+    refuse_spec("--null-odds is for SQuAD 2.0, and " + arguments.data.string() + " is of 1.1");
+  if (std::isnan(arguments.null_threshold)) refuse_spec("--null-threshold is no number");
   if (has_odds) odds.by_id = read_squad_null_odds(arguments.null_odds);
   const SquadScores scores = data.version2 ? score_squad_v2(data, predictions, has_odds ? &odds : nullptr)
                                            : score_squad_v1(data, predictions);

@@ -66,6 +66,7 @@ TEST_F(ScoreCommand, ScoresQuestionsWithoutAnAnswerByTheRulesOf2) {
   EXPECT_EQ(scores.at("best_exact_thresh"), 0.5);
   ASSERT_EQ(run("score dev.json predictions.json --null-odds odds.json --json"), 0) << said();
   EXPECT_EQ(nlohmann::json::parse(printed()).at("exact"), 100.0);
+  EXPECT_EQ(run("score dev.json predictions.json --null-odds odds.json --null-threshold nan"), 64);
 }
 
 TEST_F(ScoreCommand, RefusesWhatItCannotReadByTheFile) {
@@ -77,12 +78,24 @@ TEST_F(ScoreCommand, RefusesWhatItCannotReadByTheFile) {
   EXPECT_THAT(said(), HasSubstr("numbers.json: the value of \"q1\" is not a text"));
   EXPECT_EQ(run("score dev.json absent.json"), 65);
   EXPECT_EQ(run("score dev.json predictions.json --null-threshold 1"), 64);
+  write("odds.json", R"({"q1": 0.5, "q2": 2})");
+  EXPECT_EQ(run("score dev.json predictions.json --null-odds odds.json"), 64);
+  EXPECT_THAT(said(), HasSubstr("dev.json is of 1.1"));
 }
 
 TEST_F(ScoreCommand, PredictsOnlyWithAModelAndAQuestionInOneWay) {
   EXPECT_EQ(run("predict model --question who"), 64);
   EXPECT_THAT(said(), HasSubstr("--question with --context"));
   EXPECT_EQ(run("predict model --question who --context 'The cat' --jsonl -"), 64);
+  const std::string asked = "predict model --question who --context 'The cat' ";
+  EXPECT_EQ(run(asked + "--out answers"), 64);
+  EXPECT_EQ(run(asked + "--null-threshold 1"), 64);
+  EXPECT_THAT(said(), HasSubstr("add --may-be-none"));
+  EXPECT_EQ(run(asked + "--may-be-none --null-threshold nan"), 64);
+  EXPECT_EQ(run("predict model --question who --context ''"), 64);
+  EXPECT_THAT(said(), HasSubstr("--context is empty"));
+  EXPECT_EQ(run("predict model --question ' ' --context 'The cat'"), 64);
+  EXPECT_THAT(said(), HasSubstr("--question is empty"));
   EXPECT_EQ(run("predict . --question who --context 'The cat'"), 65);
   EXPECT_THAT(said(), HasSubstr("is no model"));
 }

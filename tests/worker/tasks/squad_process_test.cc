@@ -14,8 +14,10 @@
 namespace podium {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr std::int64_t kSteps = 200;
 
@@ -136,6 +138,19 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   EXPECT_EQ(first.at("answer"), "blue");
   EXPECT_EQ(first.at("best").size(), 2U);
   EXPECT_EQ(std::ranges::count(lines, '\n'), 2) << "blank lines are no questions";
+
+  const std::string predict = "\"$0\" predict model --length 14 --query-length 4 ";
+  write_file_atomic(
+      job.data() / "tabs.jsonl",
+      R"({"id": "a\tb", "question": "what is the colour", "context": "a ship was light\tgreen here"})");
+  EXPECT_THAT(run(predict + "--jsonl tabs.jsonl 2>/dev/null"), StartsWith("a b\tlight green\t"));
+  const auto code_of = [&](const std::string& command) { return run(command + "; echo \" rc=$?\""); };
+  EXPECT_EQ(run(predict + "--jsonl lines.jsonl --json --best 2 --n-best 1000000000 2>/dev/null"),
+            run(predict + "--jsonl lines.jsonl --json --best 2 --n-best 196 2>/dev/null"))
+      << "no sequence has more spans";
+  EXPECT_THAT(code_of(predict + "--squad held-out.json --out lines.jsonl/answers"), HasSubstr(" rc=73"));
+  EXPECT_THAT(code_of(predict + question + " > /dev/full"),
+              AllOf(HasSubstr("cannot write standard output: No space left"), HasSubstr(" rc=1")));
 
   spec.model.init = "model";
   spec.training.schedule = {.steps = 1, .warmup = 0};
