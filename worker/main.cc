@@ -45,6 +45,12 @@ Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write a file or not read
 lost, 75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
 )";
 
+constexpr char kRunExamples[] = R"(
+Examples:
+  podium-worker run podium-run/rank-0/launch.json       as podium-worker local has written it
+
+An agent writes launch.json and starts one process a rank; people start jobs with podium-worker local.)";
+
 struct Arguments {
   std::string launch;
 };
@@ -64,6 +70,7 @@ WorkerExit run_task(const Arguments& arguments) {
 
 void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   CLI::App* run = app.add_subcommand("run", "Run one rank of a job");
+  run->footer(kRunExamples);
   run->add_option("launch", arguments.launch, "launch.json")->required();
   run->callback([&] { exit = run_task(arguments); });
 

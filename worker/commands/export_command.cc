@@ -19,8 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kExportExamples[] = R"(
-Example:
-  podium-worker export podium-run/checkpoints/step-00000200 --out model --data .)";
+Examples:
+  podium-worker export podium-run/checkpoints/step-00000200 --out model --data .
+  podium-worker export podium-run/checkpoints/step-00000200 --out model --shard-size 2GB
+
+The folder holds config.json, the weights as safetensors and, where --data leads to it, the vocabulary.)";
 
 struct ExportArguments {
   fs::path checkpoint;

@@ -14,6 +14,13 @@
 namespace podium {
 namespace {
 
+constexpr char kInspectExamples[] = R"(
+Examples:
+  podium-worker inspect podium-run/checkpoints/step-00000200
+  podium-worker inspect podium-run/checkpoints/step-00000200 > /dev/null && echo whole
+
+Reads every file and compares its checksum, so that a checkpoint of hundreds of gigabytes takes a while.)";
+
 std::string describe_state(const CheckpointState& state) {
   const auto& [tensor, pipeline, data] = state.layout;
   std::string text =
@@ -64,6 +71,7 @@ std::string describe(const CheckpointManifest& manifest) {
 void add_inspect(CLI::App& app) {
   const auto checkpoint = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("inspect", "Verify a checkpoint and list what is in it");
+  command->footer(kInspectExamples);
   command->add_option("checkpoint", *checkpoint, "Folder such as checkpoints/step-00000200")->required();
   command->callback(
       [checkpoint] { std::fputs(describe(read_whole_checkpoint(*checkpoint)).c_str(), stdout); });

@@ -70,6 +70,8 @@ json layout_json(const JobSpec& spec) {
 }
 
 std::string summary_title(const LocalSummary& summary, const JobSpec& spec) {
+  if (summary.steps == 0 && summary.status == "preempted")
+    return spec.name + ": stopped before the first step; nothing saved";
   const json layout = layout_json(spec);
   const std::string verb = summary.status == "succeeded"   ? "trained"
                            : summary.status == "preempted" ? "stopped and saved"

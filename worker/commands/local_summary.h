@@ -17,7 +17,7 @@ struct LocalSummary {
   std::string status = "failed";  // succeeded, preempted, failed
   std::int64_t first_step = 0;    // training began after this step
   std::int64_t step = 0;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0;  // 0: training has not begun
   std::int64_t parameters = 0;
   double seconds = 0;                     // from the first rank's start of training to its end
   std::map<std::string, double> metrics;  // the last value of each

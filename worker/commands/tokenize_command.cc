@@ -23,7 +23,7 @@ Examples:
   podium-worker tokenize --tokenizer bpe:vocab.json,merges.txt --offsets text.txt
   podium-worker tokenize --tokenizer bert-base-uncased --jsonl pages.jsonl               # a Hugging Face folder
 
-Prints a line of JSON for each line of text: an array of ids, or with --offsets
+Prints a line of JSON for each line of text (blank lines of --jsonl are passed over): an array of ids, or with --offsets
   {"ids":[7592,1010],"offsets":[[0,5],[5,6]]}
 whose offsets are the characters (Unicode code points) [begin, end) of the line that each token comes from. Special
 tokens written out in the text, such as [MASK] and <|endoftext|>, are kept; none is added. Text is UTF-8, and a line is at
@@ -33,7 +33,7 @@ constexpr std::size_t kWrittenTogether = std::size_t{1} << 18;  // bytes
 
 struct TokenizeArguments {
   std::string tokenizer;
-  std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> files{"-"};
   bool cased = false;
   bool jsonl = false;
   bool offsets = false;
@@ -106,6 +106,7 @@ void tokenize(const TokenizeArguments& arguments) {
     std::int64_t number = 0;
     const auto encode_line = [&](std::string_view line) {
       ++number;
+      if (arguments.jsonl && line.find_first_not_of(" \t\r\n") == line.npos) return;
       std::string text;
       if (arguments.jsonl) line = text = text_of_object(line, name + ":" + std::to_string(number));
       ids.clear();
@@ -117,8 +118,12 @@ void tokenize(const TokenizeArguments& arguments) {
     for_each_line(file, name, encode_line, [&] { printer.flush(); });
   };
   try {
-    if (arguments.files.empty()) run(STDIN_FILENO, "standard input");
-    for (const std::filesystem::path& path : arguments.files) run(open_text(path).get(), path.string());
+    for (const std::filesystem::path& path : arguments.files) {
+      if (path == "-")
+        run(STDIN_FILENO, "standard input");
+      else
+        run(open_text(path).get(), path.string());
+    }
   } catch (...) {
     printer.flush();  // what was good before it
     throw;
@@ -136,7 +141,7 @@ void add_tokenize(CLI::App& app) {
       ->add_option("--tokenizer", arguments->tokenizer,
                    "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder with a tokenizer")
       ->required();
-  command->add_option("files", arguments->files, "Text files; none: standard input");
+  command->add_option("files", arguments->files, "Text files; none or -: standard input");
   command->add_flag("--cased", arguments->cased, "With wordpiece: keep capitals and accents");
   command->add_flag("--jsonl", arguments->jsonl, "Lines are JSON objects whose \"text\" is the text");
   command->add_flag("--offsets", arguments->offsets, "Also tell which characters each token comes from");

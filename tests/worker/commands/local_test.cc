@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class LocalCommand : public testing::Test {
  protected:
@@ -115,6 +116,19 @@ TEST_F(LocalCommand, TellsEveryMistakeOfSpecAndCommandLine) {
   EXPECT_THAT(output(), HasSubstr("none.yaml"));
   EXPECT_EQ(run("echo 'version: 2' > bad.yaml; \"$0\" local bad.yaml"), 64);
   EXPECT_THAT(output(), HasSubstr("bad.yaml:1:10: version cannot be 2"));
+}
+
+TEST_F(LocalCommand, AStopWhileItReadsHasSavedNothing) {
+  // Text that takes seconds to read.
+  EXPECT_EQ(run(R"(yes 'river stone .' | head -c 150M > corpus.txt
+"$0" local job.yaml --devices 1 > told.txt &
+until grep -qs loading podium-run/rank-0/events.jsonl; do sleep 0.1; done
+kill $!
+wait $!)"),
+            79)
+      << output();
+  EXPECT_THAT(read_file(path("told.txt")),
+              StartsWith("small: stopped before the first step; nothing saved\n"));
 }
 
 TEST_F(LocalCommand, RefusesWhatItCannotStart) {

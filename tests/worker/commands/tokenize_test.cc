@@ -57,6 +57,11 @@ TEST_F(TokenizeCommand, ReadsFilesAndObjects) {
                      "{\"id\": 1, \"text\": \"a\\n\\u00e9\"}\n{\"text\": \"\"}\n"),
             0);
   EXPECT_EQ(printed(), "[8,1]\n[]\n");
+  EXPECT_EQ(tokenize("--tokenizer wordpiece:vocab.txt --jsonl", "{\"text\": \"a\"}\n\n \t\n{}\n"), 65);
+  EXPECT_EQ(printed(), "[8]\n") << "blank lines are passed over";
+  EXPECT_THAT(said(), HasSubstr("standard input:4: "));
+  EXPECT_EQ(tokenize("--tokenizer wordpiece:vocab.txt one - two", "un\n"), 0) << said();
+  EXPECT_EQ(printed(), "[8]\n[5]\n[5]\n[8,8]\n");
 }
 
 TEST_F(TokenizeCommand, NamesTheLineThatIsBad) {
@@ -65,7 +70,7 @@ TEST_F(TokenizeCommand, NamesTheLineThatIsBad) {
   EXPECT_EQ(printed(), "[8]\n") << "what was good before it";
   EXPECT_EQ(tokenize("--tokenizer wordpiece:vocab.txt missing.txt", ""), 65);
   EXPECT_THAT(said(), HasSubstr("missing.txt"));
-  for (const char* line : {"{\"text\": 7}", "[\"a\"]", "{}", "{\"text\": ", "", "{\"text\": \"\\ud800\"}",
+  for (const char* line : {"{\"text\": 7}", "[\"a\"]", "{}", "{\"text\": ", "{\"text\": \"\\ud800\"}",
                            "{\"text\": \"a\", \"n\": 1e999}"}) {
     EXPECT_EQ(
         tokenize("--tokenizer wordpiece:vocab.txt --jsonl", std::string("{\"text\":\"a\"}\n") + line + "\n"),

@@ -182,9 +182,10 @@ int count_devices() {
     throw DeviceUnavailable(
         "the NVIDIA driver shows this process no device: see nvidia-smi and CUDA_VISIBLE_DEVICES");
   if (error != cudaSuccess)
-    throw DeviceUnavailable(std::string("no NVIDIA driver that this build can use (") +
-                            cudaGetErrorString(error) + "): install a driver for CUDA " +
-                            std::to_string(CUDART_VERSION / 1000) + " or newer, or use resources.kind: cpu");
+    throw DeviceUnavailable(
+        std::string("no NVIDIA driver that this build can use (") + cudaGetErrorString(error) +
+        "): install a driver for CUDA " + std::to_string(CUDART_VERSION / 1000) +
+        " or newer, or compute on the CPU (resources.kind: cpu in a spec, a command without --gpu)");
   return count;
 }
 
