@@ -8,6 +8,7 @@
 #include "worker/ops/cuda/dropout.cuh"
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/reduce.cuh"
+#include "worker/ops/cuda/residual_sum.cuh"
 #include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"
 #include "worker/ops/cuda/state.h"
@@ -32,21 +33,6 @@ struct Forward {
   float epsilon;
   std::int64_t rows, columns;
 };
-
-// The row that is normalised, as it is stored: rounded to T.
-template <class T, class Team>
-__device__ __forceinline__ void load_sum(const Forward<T>& p, const DeviceDropout& dropout, std::int64_t row,
-                                         int v, float (&x)[kVector]) {
-  const std::int64_t begin = row * p.columns, column = Team::column(v);
-  load(p.x + begin, column, p.columns, x);
-  if (p.residual == nullptr) return;
-  if (dropout.threshold > 0) drop(dropout, kept_columns(dropout, dropout.row(row), Team::group(v)), x);
-  float residual[kVector];
-  load(p.residual + begin, column, p.columns, residual);
-#pragma unroll
-  for (int i = 0; i < kVector; ++i) x[i] = to_f32(from_f32<T>(residual[i] + x[i]));
-  store(p.sum + begin, column, p.columns, x);
-}
 
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DropoutParameter parameter) {
