@@ -153,7 +153,7 @@ TEST_F(PrepareCommand, AFullDiskIsSaidAndLeavesNothingUnderAFinalName) {
   write("t.txt", made_up_text(20'000, 1));
   ASSERT_EQ(prepare("--out whole t.txt"), 0) << said();
   const test::SmallDisk disk(path("small"), "1m");
-  if (!disk.is_mounted()) GTEST_SKIP() << "skipped: no right to mount";
+  if (!disk.is_mounted()) GTEST_SKIP() << "skipped: waits for the right to mount a file system";
   EXPECT_EQ(prepare("--out small/made --save-every 100kB t.txt"), 73);
   EXPECT_THAT(said(), HasSubstr("No space left on device"));
   EXPECT_THAT(said(), HasSubstr("the same command goes on where it was"));
