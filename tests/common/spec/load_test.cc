@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "common/base/file.h"
 #include "common/spec/warnings.h"
 #include "tests/common/spec/specs.h"
