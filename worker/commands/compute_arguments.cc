@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
@@ -23,6 +24,17 @@ void add_compute_arguments(CLI::App& command, ComputeArguments& arguments) {
       "--precision", arguments.precision,
       "fp32, bf16, fp16, int8 or fp8; else that of a quantised model, fp32 on the CPU, fp16 on a GPU");
   add_device_arguments(command, arguments);
+}
+
+void add_training_precision(CLI::App& command, Precision& precision) {
+  const std::map<std::string, Precision> names = {
+      {"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"fp16", Precision::fp16}};
+  command
+      .add_option_function<std::string>(
+          "--precision", [=, &precision](const std::string& name) { precision = names.at(name); },
+          "fp32, bf16 or fp16")
+      ->check(CLI::IsMember(names).description(""))
+      ->default_str("fp32");
 }
 
 InferencePrecision precision_of(const ComputeArguments& arguments, const SourceModel& model) {

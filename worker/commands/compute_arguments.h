@@ -22,6 +22,9 @@ struct ComputeArguments {
 void add_device_arguments(CLI::App& command, ComputeArguments& arguments);
 void add_compute_arguments(CLI::App& command, ComputeArguments& arguments);
 
+// Adds --precision of a model that computes as in training.
+void add_training_precision(CLI::App& command, Precision& precision);
+
 // Throws Failure(bad_spec).
 InferencePrecision precision_of(const ComputeArguments& arguments, const SourceModel& model);
 

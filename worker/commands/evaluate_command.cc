@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -168,8 +167,6 @@ WorkerExit run_evaluate(const EvaluateArguments& arguments) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, WorkerExit& exit) {
-  const std::map<std::string, Precision> precisions = {
-      {"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"fp16", Precision::fp16}};
   const auto arguments = std::make_shared<EvaluateArguments>();
   CLI::App* command =
       app.add_subcommand("evaluate", "Measure a model: perplexity by word, last words, masked tokens");
@@ -197,12 +194,7 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   command->add_option("--batch", arguments->batch, "Sequences computed together")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command
-      ->add_option_function<std::string>(
-          "--precision", [=](const std::string& name) { arguments->precision = precisions.at(name); },
-          "fp32, bf16 or fp16")
-      ->check(CLI::IsMember(precisions).description(""))
-      ->default_str("fp32");
+  add_training_precision(*command, arguments->precision);
   command->add_option(
       "--tokenizer", arguments->tokenizer,
       "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder, in place of the model's own");

@@ -1,9 +1,9 @@
 // podium-worker gradients: see gradients.h.
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 
 #include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
 #include "worker/commands/gradients.h"
 #include "worker/commands/signals.h"
 
@@ -41,8 +41,6 @@ void add_rank(CLI::App& command, GradientsRun& run) {
 }  // namespace
 
 void add_gradients(CLI::App& app, WorkerExit& exit) {
-  const std::map<std::string, Precision> precisions = {
-      {"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"fp16", Precision::fp16}};
   const auto arguments = std::make_shared<GradientsRun>();
   CLI::App* command =
       app.add_subcommand("gradients", "Loss and all gradients of a Hugging Face model for one given batch");
@@ -50,12 +48,7 @@ void add_gradients(CLI::App& app, WorkerExit& exit) {
   command->add_option("--init", arguments->init, "Folder with config.json and model.safetensors")->required();
   command->add_option("--batch", arguments->batch, "Safetensors file with the batch")->required();
   command->add_option("--out", arguments->out, "Safetensors file for the gradients")->required();
-  command
-      ->add_option_function<std::string>(
-          "--precision", [=](const std::string& name) { arguments->precision = precisions.at(name); },
-          "fp32, bf16 or fp16")
-      ->check(CLI::IsMember(precisions).description(""))
-      ->default_str("fp32");
+  add_training_precision(*command, arguments->precision);
   command->add_option("--tensor", arguments->tensor, "Processes that share each layer")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
