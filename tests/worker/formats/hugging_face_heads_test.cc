@@ -1,0 +1,159 @@
+// What the families and heads of Hugging Face's form differ in: question answering, published sizes, ties,
+// what Llama's config may say.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "tests/temp_folder.h"
+#include "tests/worker/formats/small_models.h"
+#include "worker/formats/hugging_face.h"
+#include "worker/formats/hugging_face_config.h"
+#include "worker/formats/hugging_face_names.h"
+#include "worker/formats/safetensors.h"
+#include "worker/input/bad_data.h"
+#include "worker/nn/families/family.h"
+#include "worker/nn/model.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using test::declare;
+using test::expected_tensors;
+using test::expected_value;
+using test::small;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class HuggingFaceQuestions : public testing::Test {
+ protected:
+  void write(TrainingTask task) const {
+    const std::vector<FullTensor> tensors = expected_tensors(spec_, task);
+    write_hugging_face(folder_.path() / "model", spec_, source_of(tensors), 1 << 30, task);
+  }
+  // Returns what was absent.
+  std::vector<std::string> load(ParameterStore& store, TrainingTask task) const {
+    declare(store, spec_, 0, 1, 0, task);
+    return load_hugging_face(folder_.path() / "model", spec_, store, task);
+  }
+
+  const ModelSpec spec_ = small(ModelFamily::bert);
+  const TempFolder folder_;
+};
+
+TEST_F(HuggingFaceQuestions, AreWrittenAndReadBackToTheBit) {
+  write(TrainingTask::squad);
+  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::squad);
+  const auto config = nlohmann::json::parse(read_file(folder_.path() / "model" / "config.json"));
+  EXPECT_EQ(config.at("architectures").at(0), "BertForQuestionAnswering");
+  const SafetensorsFile file(folder_.path() / "model" / "model.safetensors");
+  EXPECT_TRUE(file.tensors().contains("qa_outputs.weight"));
+  for (const auto& [name, tensor] : file.tensors())
+    EXPECT_TRUE(name.starts_with("bert.embeddings.") || name.starts_with("bert.encoder.") ||
+                name.starts_with("qa_outputs."))
+        << name;
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::squad), IsEmpty());
+  for (const FullTensor& tensor : expected_tensors(spec_, TrainingTask::squad)) {
+    const auto found = store.weights(*store.find(tensor.name));
+    EXPECT_TRUE(std::ranges::equal(found, tensor.values)) << tensor.name;
+  }
+}
+
+TEST_F(HuggingFaceQuestions, BeginWithAPretrainedModelWithoutTheirHead) {
+  write(TrainingTask::pretrain);
+  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::squad), testing::ElementsAre("qa_outputs.weight", "qa_outputs.bias"));
+}
+
+TEST_F(HuggingFaceQuestions, LeaveTheirEncoderToPretraining) {
+  write(TrainingTask::squad);
+  ParameterStore store;
+  EXPECT_THAT(load(store, TrainingTask::pretrain), Contains("cls.seq_relationship.weight"));
+}
+
+// Counts as published: BERT-Large for pre-training and for question answering, GPT-2 small, Llama 2 7B and
+// Llama 3 8B.
+TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
+  const auto parameters = [](const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain) {
+    std::int64_t count = 0;
+    for (const HuggingFaceEntry& entry : hugging_face_entries(spec, task)) {
+      std::int64_t size = 1;
+      for (const std::int64_t extent : entry.shape) size *= extent;
+      count += size;
+    }
+    return count;
+  };
+  ModelSpec bert;
+  bert.layers = 24, bert.hidden = 1024, bert.heads = 16, bert.intermediate = 4096, bert.vocab = 30522;
+  bert.max_positions = 512;
+  EXPECT_EQ(parameters(bert), 336'226'108);
+  EXPECT_EQ(parameters(bert, TrainingTask::squad), 334'094'338);
+  ModelSpec gpt = bert;
+  gpt.family = ModelFamily::gpt;
+  gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;
+  gpt.max_positions = 1024;
+  EXPECT_EQ(parameters(gpt), 124'439'808);
+  ModelSpec llama2;
+  llama2.family = ModelFamily::llama;
+  llama2.layers = 32, llama2.hidden = 4096, llama2.heads = 32, llama2.intermediate = 11008,
+  llama2.vocab = 32000;
+  EXPECT_EQ(parameters(llama2), 6'738'415'616);
+  ModelSpec llama3 = llama2;
+  llama3.key_value_heads = 8, llama3.intermediate = 14336, llama3.vocab = 128256;
+  EXPECT_EQ(parameters(llama3), 8'030'261'248);
+}
+
+TEST(HuggingFaceTies, ALlamaMayDecodeByItsWordEmbeddings) {
+  const TempFolder folder;
+  ModelSpec spec = small(ModelFamily::llama);
+  spec.tie_embeddings = true;
+  const std::vector<FullTensor> tensors = expected_tensors(spec);
+  EXPECT_TRUE(std::ranges::none_of(tensors, [](const FullTensor& t) { return t.name == "lm_head.weight"; }));
+  write_hugging_face(folder.path() / "tied", spec, source_of(tensors), 1 << 30);
+  EXPECT_TRUE(read_hugging_face_config(folder.path() / "tied").tie_embeddings);
+  ParameterStore store;
+  declare(store, spec);
+  EXPECT_THAT(load_hugging_face(folder.path() / "tied", spec, store), IsEmpty());
+  const auto found = store.weights(*store.find("model.embed_tokens.weight"));
+  EXPECT_EQ(found[7], expected_value("model.embed_tokens.weight", 7));
+
+  ModelSpec untied = spec;
+  untied.tie_embeddings = false;
+  ParameterStore other;
+  declare(other, untied);
+  EXPECT_THROW(load_hugging_face(folder.path() / "tied", untied, other), BadData);
+}
+
+// What makes a folder of transformers another model than ours of the same shape.
+TEST(HuggingFaceConfig, RotaryAnglesAndHeadsThatDifferAreRefused) {
+  const TempFolder folder;
+  const ModelSpec spec = small(ModelFamily::llama);
+  const auto error_with = [&](const char* key, const nlohmann::json& value) -> std::string {
+    auto config = nlohmann::json::parse(hugging_face_config(spec));
+    config[key] = value;
+    write_file_atomic(folder.path() / "config.json", config.dump());
+    try {
+      read_hugging_face_config(folder.path());
+    } catch (const BadData& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_with("head_dim", 8), "");
+  EXPECT_THAT(error_with("head_dim", 16), HasSubstr("head_dim is 16; podium-worker computes 8 only"));
+  EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "llama3"}}), HasSubstr("rope_scaling"));
+  EXPECT_EQ(error_with("rope_parameters", {{"rope_type", "default"}, {"rope_theta", 7}}), "");
+  EXPECT_EQ(read_hugging_face_config(folder.path()).rope_theta, 7);
+  for (const nlohmann::json& refused : {nlohmann::json{{"rope_type", "yarn"}, {"rope_theta", 7}},
+                                        nlohmann::json{{"rope_theta", "7"}}, nlohmann::json("default")})
+    EXPECT_THAT(error_with("rope_parameters", refused), HasSubstr("rope_parameters is "));
+  EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
+  EXPECT_THAT(error_with("num_key_value_heads", 0), HasSubstr("num_key_value_heads must be"));
+}
+
+}  // namespace
+}  // namespace podium
