@@ -10,8 +10,10 @@
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
 #include "worker/commands/commands.h"
+#include "worker/data/failure.h"
 #include "worker/formats/hugging_face.h"
 #include "worker/input/bad_data.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 namespace {
@@ -22,6 +24,10 @@ constexpr char kExportExamples[] = R"(
 Examples:
   podium-worker export podium-run/checkpoints/step-00000200 --out model --data .
   podium-worker export podium-run/checkpoints/step-00000200 --out model --shard-size 2GB
+  podium-worker export podium-run/checkpoints/step-00000200 --out model --head masked-lm
+
+The model is of the class that has the checkpoint's head: BertForPreTraining, BertForQuestionAnswering, GPT2LMHeadModel
+or LlamaForCausalLM. With --head masked-lm a pre-trained BERT becomes BertForMaskedLM, without pooler and next sentences.
 
 The folder holds config.json, the weights as safetensors and, where --data leads to it, the vocabulary.)";
 
@@ -29,6 +35,7 @@ struct ExportArguments {
   fs::path checkpoint;
   fs::path out;
   fs::path data = ".";
+  bool masked_alone = false;
   std::int64_t shard_bytes = std::int64_t{5} * 1000 * 1000 * 1000;
 };
 
@@ -55,6 +62,16 @@ void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& token
   write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
+HeadChoice head_of(const ExportArguments& arguments, const CheckpointManifest& manifest,
+                   const ModelSpec& model) {
+  const TrainingTask task = manifest.state.spec.training.task;
+  const Family& family = family_of(model);
+  if (arguments.masked_alone && (family.token_head == nullptr || task != TrainingTask::pretrain))
+    refuse_spec(fmt::format("--head masked-lm is for a BERT of the task pretrain; {} is a {} of the task {}",
+                            arguments.checkpoint.string(), to_string(model.family), to_string(task)));
+  return {task, arguments.masked_alone};
+}
+
 void export_checkpoint(const ExportArguments& arguments) {
   const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
   const ModelSpec model = model_of(manifest);
@@ -62,7 +79,8 @@ void export_checkpoint(const ExportArguments& arguments) {
   const auto source = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
     return read_full_weight(reader, name, shape);
   };
-  write_hugging_face(arguments.out, model, source, arguments.shard_bytes, manifest.state.spec.training.task);
+  write_hugging_face(arguments.out, model, source, arguments.shard_bytes,
+                     head_of(arguments, manifest, model));
   copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());
@@ -80,6 +98,11 @@ void add_export(CLI::App& app) {
   command->add_option("--out", arguments->out, "Folder to make")->required();
   command->add_option("--data", arguments->data, "Folder where the spec's paths begin, for the vocabulary")
       ->capture_default_str();
+  command
+      ->add_option_function<std::string>(
+          "--head", [arguments](const std::string&) { arguments->masked_alone = true; },
+          "masked-lm: of a pre-trained BERT's head what predicts masked tokens, without next sentences")
+      ->check(CLI::IsMember({"masked-lm"}).description(""));
   command->add_option("--shard-size", arguments->shard_bytes, "Largest file of weights, such as 5GB")
       ->transform(CLI::AsSizeValue(true))
       ->default_str("5GB");

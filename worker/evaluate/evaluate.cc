@@ -83,12 +83,13 @@ Measures evaluate_masked(TrainedModel& model, const WordPieceTokenizer& tokenize
   const LossSum& masked = sums[kLanguageTerm];
   const LossSum& next = sums[kNextSentenceTerm];
   const double loss = share(masked.loss, static_cast<double>(masked.count));
-  return {{"masked_perplexity", std::exp(loss)},
-          {"mlm_loss", loss},
-          {"mlm_accuracy", share(masked.correct, masked.count)},
-          {"nsp_accuracy", share(next.correct, next.count)},
-          {"sequences", static_cast<double>(sequences)},
-          {"masked_tokens", static_cast<double>(masked.count)}};
+  Measures measures{{"masked_perplexity", std::exp(loss)},
+                    {"mlm_loss", loss},
+                    {"mlm_accuracy", share(masked.correct, masked.count)}};
+  if (model.judges_pairs()) measures.emplace_back("nsp_accuracy", share(next.correct, next.count));
+  measures.emplace_back("sequences", static_cast<double>(sequences));
+  measures.emplace_back("masked_tokens", static_cast<double>(masked.count));
+  return measures;
 }
 
 }  // namespace podium

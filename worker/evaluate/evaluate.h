@@ -33,7 +33,8 @@ Measures evaluate_lambada(TrainedModel& model, const Tokenizer& tokenizer,
                           const std::vector<std::string>& passages, const OnProgress& progress);
 
 // What a job of the task pretrain tells as eval/mlm_loss and so on of this held-out text, of at most
-// `sequences`, in a phase of `training`; and exp(loss) as "masked_perplexity".
+// `sequences`, in a phase of `training`; and exp(loss) as "masked_perplexity". A model that does not judge
+// pairs has no "nsp_accuracy".
 Measures evaluate_masked(TrainedModel& model, const WordPieceTokenizer& tokenizer, const Corpus& corpus,
                          const TrainingSpec& training, std::int64_t sequences, int batch,
                          const OnProgress& progress);

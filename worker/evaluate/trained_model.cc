@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -56,6 +57,19 @@ std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
                 broken);
 }
 
+// What judges pairs of sentences may be absent, as in BertForMaskedLM.
+void check_predicts_tokens(const fs::path& folder, const ModelSpec& spec, std::vector<std::string> absent) {
+  if (const TokenHead* const head = family_of(spec).token_head) {
+    const std::vector<HeadTensor> needed = head->tensors(spec);
+    std::erase_if(absent, [&](const std::string& name) {
+      return std::ranges::find(needed, name, &HeadTensor::name) == needed.end();
+    });
+  }
+  if (!absent.empty())
+    throw BadData(fmt::format("{} has no {}: without it there is nothing to evaluate", folder.string(),
+                              fmt::join(absent, ", ")));
+}
+
 }  // namespace
 
 TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision precision)
@@ -77,9 +91,10 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
   }
   if (manifest) {
     read_checkpoint_weights(folder_, *manifest, model_->parameters());
-  } else if (const auto absent = load_hugging_face(folder, spec_, model_->parameters()); !absent.empty()) {
-    throw BadData(fmt::format("{} has no {}: without it there is nothing to evaluate", folder.string(),
-                              fmt::join(absent, ", ")));
+  } else {
+    const std::vector<std::string> absent = load_hugging_face(folder, spec_, model_->parameters());
+    check_predicts_tokens(folder, spec_, absent);
+    judges_pairs_ = absent.empty();
   }
   engine_ = std::make_unique<Engine>(context, *model_, groups_);
 }

@@ -18,7 +18,7 @@ namespace podium {
 class TrainedModel {
  public:
   // `folder` may also be that of a run's checkpoints, of which the newest whole one is taken. Throws BadData,
-  // also where a head's weights are missing, and Failure. `context` must outlive the model.
+  // also where weights are missing that predict tokens, and Failure. `context` must outlive the model.
   TrainedModel(Context& context, const std::filesystem::path& folder, Precision precision);
 
   TrainedModel(const TrainedModel&) = delete;  // the engine refers to its groups
@@ -28,6 +28,7 @@ class TrainedModel {
   std::int64_t step() const { return step_; }  // of the checkpoint; else 0
   // That a checkpoint is of; nothing for a Hugging Face folder.
   const std::optional<JobSpec>& job() const { return job_; }
+  bool judges_pairs() const { return judges_pairs_; }  // of a BERT: next sentences
   // Losses and right predictions of these, without dropout.
   LossSums evaluate(const MicroBatch& batch) { return engine_->evaluate({&batch, 1}); }
 
@@ -39,6 +40,7 @@ class TrainedModel {
   std::optional<JobSpec> job_;
   std::int64_t step_ = 0;
   ModelSpec spec_;
+  bool judges_pairs_ = true;
   std::unique_ptr<Communicator> world_;
   ParallelGroups groups_;
   std::unique_ptr<Model> model_;

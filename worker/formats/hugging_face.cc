@@ -12,7 +12,6 @@
 #include "common/base/file.h"
 #include "worker/formats/hugging_face_config.h"
 #include "worker/formats/hugging_face_folder.h"
-#include "worker/formats/hugging_face_names.h"
 #include "worker/formats/pieces.h"
 #include "worker/formats/safetensors.h"
 #include "worker/input/bad_data.h"
@@ -158,8 +157,8 @@ class UnfinishedFiles {
 };
 
 void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                   std::int64_t shard_bytes, TrainingTask task) {
-  const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec, task);
+                   std::int64_t shard_bytes, HeadChoice head) {
+  const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec, head);
   const std::vector<std::size_t> counts = shard_sizes(tensors, shard_bytes);
   nlohmann::json weight_map = nlohmann::json::object();
   std::size_t next = 0, total = 0;
@@ -229,13 +228,13 @@ std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector
 }
 
 void write_hugging_face(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                        std::int64_t shard_bytes, TrainingTask task) {
+                        std::int64_t shard_bytes, HeadChoice head) {
   fs::create_directories(folder);
   for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"})
     if (fs::exists(folder / name))
       throw BadData((folder / name).string() + " exists already; choose another folder");
-  write_weights(folder, spec, source, shard_bytes, task);
-  write_file_atomic(folder / "config.json", hugging_face_config(spec, task));
+  write_weights(folder, spec, source, shard_bytes, head);
+  write_file_atomic(folder / "config.json", hugging_face_config(spec, head));
 }
 
 }  // namespace podium

@@ -1,7 +1,7 @@
 // Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors, or
-// several files and model.safetensors.index.json. BERT for pre-training and for question answering, GPT-2 and
-// Llama; the heads of BERT and GPT-2 that score words are tied to the word embeddings, and Llama's may be.
-// Whatever does not fit throws BadData naming the file and the tensor or key.
+// several files and model.safetensors.index.json. BERT for pre-training, masked tokens and question
+// answering, GPT-2 and Llama; the heads of BERT and GPT-2 that score words are tied to the word embeddings,
+// and Llama's may be. Whatever does not fit throws BadData naming the file and the tensor or key.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "common/model/spec.h"
 #include "worker/formats/full_tensors.h"
+#include "worker/formats/hugging_face_names.h"
 #include "worker/nn/parameters.h"
 
 namespace podium {
@@ -43,7 +44,6 @@ TensorSource source_of(const std::vector<FullTensor>& full);
 // Makes the folder and writes config.json and the weights, in several files if they exceed `shard_bytes`. The
 // folder must not hold a model already. The weights of no more than one tensor are in memory at once.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                        const TensorSource& source, std::int64_t shard_bytes,
-                        TrainingTask task = TrainingTask::pretrain);
+                        const TensorSource& source, std::int64_t shard_bytes, HeadChoice head = {});
 
 }  // namespace podium

@@ -125,6 +125,12 @@ ModelSpec read_model(const Config& config, const Family& family) {
   return spec;
 }
 
+std::string_view architecture_of(const Family& family, HeadChoice head) {
+  if (head.tokens_alone) return family.token_head->architecture;
+  const TaskHead* const trained = family.find_task_head(head.task);
+  return trained == nullptr ? family.hugging_face.architecture : trained->architecture;
+}
+
 // As text: "bert, gpt2, llama".
 std::string known_types() {
   std::string text;
@@ -152,7 +158,7 @@ TrainingTask read_hugging_face_task(const std::filesystem::path& folder) {
   return TrainingTask::pretrain;
 }
 
-std::string hugging_face_config(const ModelSpec& spec, TrainingTask task) {
+std::string hugging_face_config(const ModelSpec& spec, HeadChoice head) {
   const Family& family = family_of(spec);
   const HuggingFaceForm& form = family.hugging_face;
   json config = json::parse(form.written);
@@ -160,8 +166,7 @@ std::string hugging_face_config(const ModelSpec& spec, TrainingTask task) {
     if (!key.empty()) config[std::string(key)] = std::move(value);
   };
   set("model_type", form.model_type);
-  const TaskHead* const head = family.find_task_head(task);
-  set("architectures", json::array({head == nullptr ? form.architecture : head->architecture}));
+  set("architectures", json::array({architecture_of(family, head)}));
   set(form.layers, spec.layers);
   set(form.hidden, spec.hidden);
   set(form.heads, spec.heads);

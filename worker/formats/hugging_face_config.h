@@ -4,10 +4,11 @@
 #include <string>
 
 #include "common/model/spec.h"
+#include "worker/formats/hugging_face_names.h"
 
 namespace podium {
 
-// With the architecture that has the head of `task`.
-std::string hugging_face_config(const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain);
+// With the architecture that has the head.
+std::string hugging_face_config(const ModelSpec& spec, HeadChoice head = {});
 
 }  // namespace podium

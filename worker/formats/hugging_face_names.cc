@@ -83,9 +83,11 @@ bool is_buffer(const HuggingFaceForm& form, std::string_view name) {
   return std::ranges::any_of(form.other_endings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-std::vector<HeadTensor> head_tensors(const ModelSpec& spec, TrainingTask task) {
-  const TaskHead* const head = family_of(spec).find_task_head(task);
-  return head == nullptr ? family_of(spec).head_tensors(spec) : head->tensors(spec);
+std::vector<HeadTensor> head_tensors(const ModelSpec& spec, HeadChoice head) {
+  const Family& family = family_of(spec);
+  if (head.tokens_alone) return family.token_head->tensors(spec);
+  const TaskHead* const trained = family.find_task_head(head.task);
+  return trained == nullptr ? family.head_tensors(spec) : trained->tensors(spec);
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ std::vector<std::int64_t> HuggingFaceEntry::parameter_shape() const {
   return {out, shape.front()};
 }
 
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, TrainingTask task) {
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, HeadChoice head) {
   const Family& family = family_of(spec);
   const FamilyNames& names = family.names;
   Table table(spec);
@@ -106,7 +108,7 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, Traini
   table.add_table(names.type, kTokenTypes);
   if (!names.embedding_norm.empty()) table.add_norm(std::string(names.embedding_norm));
   for (int layer = 0; layer < spec.layers; ++layer) table.add_layer(layer);
-  for (const HeadTensor& tensor : head_tensors(spec, task)) {
+  for (const HeadTensor& tensor : head_tensors(spec, head)) {
     HuggingFaceEntry& entry = table.add(tensor.name, tensor.shape);
     entry.optional = family.hugging_face.head_may_lack;
     entry.by_token = tensor.by_token;

@@ -14,6 +14,15 @@
 
 namespace podium {
 
+// Which head a folder has.
+struct HeadChoice {
+  HeadChoice(TrainingTask trained_for = TrainingTask::pretrain, bool only_tokens = false)
+      : task(trained_for), tokens_alone(only_tokens) {}
+
+  TrainingTask task;
+  bool tokens_alone;  // of that of pre-training the part that predicts tokens (Family::token_head)
+};
+
 struct HuggingFaceEntry {
   std::string name;                     // with its prefix
   std::vector<std::int64_t> shape;      // as the folder keeps it
@@ -25,10 +34,9 @@ struct HuggingFaceEntry {
   std::vector<std::int64_t> parameter_shape() const;  // of each of `parameters`
 };
 
-// With the head that `task` trains, if the family has a class of transformers for it; else with that of
+// With the head that the task trains, if the family has a class of transformers for it; else with that of
 // pre-training.
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec,
-                                                   TrainingTask task = TrainingTask::pretrain);
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, HeadChoice head = {});
 
 // `values` as the folder keeps them ↔ one tensor for each of the entry's parameters.
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);

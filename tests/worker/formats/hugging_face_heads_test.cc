@@ -1,5 +1,5 @@
-// What the families and heads of Hugging Face's form differ in: question answering, published sizes, ties,
-// what Llama's config may say.
+// What the families and heads of Hugging Face's form differ in: masked tokens alone, question answering,
+// published sizes, ties, what Llama's config may say.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -26,12 +26,21 @@ using test::small;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
-class HuggingFaceQuestions : public testing::Test {
+class HuggingFaceHeads : public testing::Test {
  protected:
-  void write(TrainingTask task) const {
-    const std::vector<FullTensor> tensors = expected_tensors(spec_, task);
-    write_hugging_face(folder_.path() / "model", spec_, source_of(tensors), 1 << 30, task);
+  void write(HeadChoice head) {
+    const std::vector<FullTensor> tensors = expected_tensors(spec_, head.task);
+    write_hugging_face(folder_.path() / "model", spec_, source_of(tensors), 1 << 30, head);
+    const SafetensorsFile file(folder_.path() / "model" / "model.safetensors");
+    for (const auto& [name, tensor] : file.tensors())
+      if (!name.starts_with("bert.embeddings.") && !name.starts_with("bert.encoder."))
+        of_head_.push_back(name);
+  }
+  std::string architecture() const {
+    const auto config = nlohmann::json::parse(read_file(folder_.path() / "model" / "config.json"));
+    return config.at("architectures").at(0);
   }
   // Returns what was absent.
   std::vector<std::string> load(ParameterStore& store, TrainingTask task) const {
@@ -39,48 +48,63 @@ class HuggingFaceQuestions : public testing::Test {
     return load_hugging_face(folder_.path() / "model", spec_, store, task);
   }
 
+  void expect_values(const ParameterStore& store, TrainingTask task,
+                     const std::vector<std::string>& absent) const {
+    for (const FullTensor& tensor : expected_tensors(spec_, task)) {
+      if (std::ranges::find(absent, tensor.name) != absent.end()) continue;
+      EXPECT_TRUE(std::ranges::equal(store.weights(*store.find(tensor.name)), tensor.values)) << tensor.name;
+    }
+  }
+
   const ModelSpec spec_ = small(ModelFamily::bert);
   const TempFolder folder_;
+  std::vector<std::string> of_head_;  // names of the tensors written
 };
 
-TEST_F(HuggingFaceQuestions, AreWrittenAndReadBackToTheBit) {
+TEST_F(HuggingFaceHeads, OfQuestionsAreWrittenAndReadBackToTheBit) {
   write(TrainingTask::squad);
   EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::squad);
-  const auto config = nlohmann::json::parse(read_file(folder_.path() / "model" / "config.json"));
-  EXPECT_EQ(config.at("architectures").at(0), "BertForQuestionAnswering");
-  const SafetensorsFile file(folder_.path() / "model" / "model.safetensors");
-  EXPECT_TRUE(file.tensors().contains("qa_outputs.weight"));
-  for (const auto& [name, tensor] : file.tensors())
-    EXPECT_TRUE(name.starts_with("bert.embeddings.") || name.starts_with("bert.encoder.") ||
-                name.starts_with("qa_outputs."))
-        << name;
+  EXPECT_EQ(architecture(), "BertForQuestionAnswering");
+  EXPECT_THAT(of_head_, UnorderedElementsAre("qa_outputs.weight", "qa_outputs.bias"));
   ParameterStore store;
   EXPECT_THAT(load(store, TrainingTask::squad), IsEmpty());
-  for (const FullTensor& tensor : expected_tensors(spec_, TrainingTask::squad)) {
-    const auto found = store.weights(*store.find(tensor.name));
-    EXPECT_TRUE(std::ranges::equal(found, tensor.values)) << tensor.name;
-  }
+  expect_values(store, TrainingTask::squad, {});
 }
 
-TEST_F(HuggingFaceQuestions, BeginWithAPretrainedModelWithoutTheirHead) {
+TEST_F(HuggingFaceHeads, OfMaskedTokensAloneAreWrittenAndReadBackToTheBit) {
+  write({TrainingTask::pretrain, true});
+  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
+  EXPECT_EQ(architecture(), "BertForMaskedLM");
+  EXPECT_THAT(of_head_, UnorderedElementsAre("cls.predictions.bias", "cls.predictions.transform.dense.weight",
+                                             "cls.predictions.transform.dense.bias",
+                                             "cls.predictions.transform.LayerNorm.weight",
+                                             "cls.predictions.transform.LayerNorm.bias"));
+  ParameterStore store;
+  const std::vector<std::string> absent = load(store, TrainingTask::pretrain);
+  EXPECT_THAT(absent, UnorderedElementsAre("bert.pooler.dense.weight", "bert.pooler.dense.bias",
+                                           "cls.seq_relationship.weight", "cls.seq_relationship.bias"));
+  expect_values(store, TrainingTask::pretrain, absent);
+}
+
+TEST_F(HuggingFaceHeads, OfQuestionsBeginWithAPretrainedModelWithoutThem) {
   write(TrainingTask::pretrain);
   EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
   ParameterStore store;
   EXPECT_THAT(load(store, TrainingTask::squad), testing::ElementsAre("qa_outputs.weight", "qa_outputs.bias"));
 }
 
-TEST_F(HuggingFaceQuestions, LeaveTheirEncoderToPretraining) {
+TEST_F(HuggingFaceHeads, OfQuestionsLeaveTheirEncoderToPretraining) {
   write(TrainingTask::squad);
   ParameterStore store;
   EXPECT_THAT(load(store, TrainingTask::pretrain), Contains("cls.seq_relationship.weight"));
 }
 
-// Counts as published: BERT-Large for pre-training and for question answering, GPT-2 small, Llama 2 7B and
-// Llama 3 8B.
+// Counts as published: BERT-Large for pre-training, question answering and masked tokens alone, GPT-2 small,
+// Llama 2 7B and Llama 3 8B.
 TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
-  const auto parameters = [](const ModelSpec& spec, TrainingTask task = TrainingTask::pretrain) {
+  const auto parameters = [](const ModelSpec& spec, HeadChoice head = {}) {
     std::int64_t count = 0;
-    for (const HuggingFaceEntry& entry : hugging_face_entries(spec, task)) {
+    for (const HuggingFaceEntry& entry : hugging_face_entries(spec, head)) {
       std::int64_t size = 1;
       for (const std::int64_t extent : entry.shape) size *= extent;
       count += size;
@@ -92,6 +116,7 @@ TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   bert.max_positions = 512;
   EXPECT_EQ(parameters(bert), 336'226'108);
   EXPECT_EQ(parameters(bert, TrainingTask::squad), 334'094'338);
+  EXPECT_EQ(parameters(bert, {TrainingTask::pretrain, true}), 335'174'458);
   ModelSpec gpt = bert;
   gpt.family = ModelFamily::gpt;
   gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;

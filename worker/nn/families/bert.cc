@@ -5,6 +5,9 @@
 //   next sentence:         sequence_head.h
 #include "worker/nn/families/bert.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/model/family.h"
 #include "common/model/flops.h"
 #include "worker/nn/families/family.h"
@@ -94,20 +97,32 @@ HeadPlan bert_head() {
           }};
 }
 
+std::string weight(std::string_view name) { return std::string(name) + ".weight"; }
+std::string bias(std::string_view name) { return std::string(name) + ".bias"; }
+
+std::vector<HeadTensor> bert_token_tensors(const ModelSpec& spec) {
+  const std::int64_t hidden = spec.hidden;
+  return {{kBertDecoderBias, {spec.vocab}, true},
+          {weight(kBertTransform), {hidden, hidden}},
+          {bias(kBertTransform), {hidden}},
+          {weight(kBertTransformNorm), {hidden}},
+          {bias(kBertTransformNorm), {hidden}}};
+}
+
 std::vector<HeadTensor> bert_head_tensors(const ModelSpec& spec) {
   const std::int64_t hidden = spec.hidden, classes = traits_of(spec.family).sentence_classes;
-  const auto weight = [](std::string_view name) { return std::string(name) + ".weight"; };
-  const auto bias = [](std::string_view name) { return std::string(name) + ".bias"; };
-  return {{weight(kBertPooler), {hidden, hidden}}, {bias(kBertPooler), {hidden}},
-          {kBertDecoderBias, {spec.vocab}, true},  {weight(kBertTransform), {hidden, hidden}},
-          {bias(kBertTransform), {hidden}},        {weight(kBertTransformNorm), {hidden}},
-          {bias(kBertTransformNorm), {hidden}},    {weight(kBertNextSentence), {classes, hidden}},
-          {bias(kBertNextSentence), {classes}}};
+  std::vector<HeadTensor> tensors{{weight(kBertPooler), {hidden, hidden}}, {bias(kBertPooler), {hidden}}};
+  std::ranges::move(bert_token_tensors(spec), std::back_inserter(tensors));
+  tensors.push_back({weight(kBertNextSentence), {classes, hidden}});
+  tensors.push_back({bias(kBertNextSentence), {classes}});
+  return tensors;
 }
 
 std::vector<HeadTensor> bert_span_tensors(const ModelSpec& spec) {
-  return {{std::string(kBertSpan) + ".weight", {2, spec.hidden}}, {std::string(kBertSpan) + ".bias", {2}}};
+  return {{weight(kBertSpan), {2, spec.hidden}}, {bias(kBertSpan), {2}}};
 }
+
+constexpr TokenHead kBertTokenHead{"BertForMaskedLM", bert_token_tensors};
 
 constexpr TaskHead kBertTaskHeads[] = {{TrainingTask::squad, "BertForQuestionAnswering", bert_span_tensors}};
 constexpr std::string_view kBertBare[] = {"embeddings.", "encoder.", "pooler."};
@@ -146,6 +161,7 @@ constinit const Family kBertFamily{
     .scaled_residuals = false,
     .pretraining_head = bert_head,
     .head_tensors = bert_head_tensors,
+    .token_head = &kBertTokenHead,
     .task_heads = kBertTaskHeads,
     .hugging_face =
         {

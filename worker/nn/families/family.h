@@ -54,6 +54,12 @@ struct TaskHead {
   std::vector<HeadTensor> (*tensors)(const ModelSpec& spec);
 };
 
+// What predicts tokens in a pre-training head that does more, and the class of transformers with that alone.
+struct TokenHead {
+  std::string_view architecture;
+  std::vector<HeadTensor> (*tensors)(const ModelSpec& spec);
+};
+
 // How Hugging Face's transformers keeps such a model.
 struct HuggingFaceForm {
   std::string_view model_type, architecture;
@@ -94,6 +100,7 @@ struct Family {
   bool scaled_residuals;
   HeadPlan (*pretraining_head)();
   std::vector<HeadTensor> (*head_tensors)(const ModelSpec& spec);
+  const TokenHead* token_head = nullptr;  // nullptr: the pre-training head does nothing else
   std::span<const TaskHead> task_heads;
   HuggingFaceForm hugging_face;
 
