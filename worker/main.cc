@@ -30,7 +30,7 @@ Examples:
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'
   podium-worker tokenize --tokenizer wordpiece:vocab.txt < lines.txt
   podium-worker prepare --tokenizer gpt2 --append-eod --out data/all 'books/*.txt.zst'
-  podium-worker predict model --question 'Who won?' --context 'The Broncos won.'
+  podium-worker predict model --mask 'Paris is in [MASK].'  or a question, or a pair of sentences
   podium-worker score dev-v1.1.json predictions.json        SQuAD's exact match and F1
   podium-worker inspect checkpoints/step-00000200
   podium-worker evaluate gpt2 --wikitext wiki.test.tokens

@@ -29,7 +29,8 @@ def declared(source: str) -> set[str]:
             while shorter != line:  # without template arguments, from the innermost out
                 shorter, line = line, re.sub(r"<[^<>]*>", "", line)
             found = TYPE.match(line) or FUNCTION_OR_VALUE.search(line)
-            if found and "operator" not in line:
+            member = found and line[: found.start(1)].endswith("::")  # it is of a class, whose name counts
+            if found and not member and "operator" not in line:
                 names.add(found[1])
     return names
 

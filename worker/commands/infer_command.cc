@@ -4,25 +4,23 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/named_lines.h"
 #include "worker/commands/output.h"
+#include "worker/commands/text_answers.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
 #include "worker/infer/text_inference.h"
-#include "worker/input/bad_data.h"
-#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr char kInferExamples[] = R"(
 Examples:
@@ -47,44 +45,16 @@ struct InferArguments {
 std::vector<TextSequence> read_sequences(const std::string& path, const WordPieceTokenizer& tokenizer,
                                          int most) {
   std::vector<TextSequence> sequences;
-  const auto add = [&](std::string_view line) {
-    const std::string origin =
-        fmt::format("{}:{}", path == "-" ? "standard input" : path, sequences.size() + 1);
-    sequences.push_back(encode_line(tokenizer, line, most, origin));
-  };
-  if (path == "-") {
-    for (std::string line; std::getline(std::cin, line);) add(line);
-  } else {
-    for_each_line(expand_globs({path}, "").front(), add);
-  }
+  for_each_named_line(path, [&](std::string_view line, const LinePlace& place) {
+    sequences.push_back(encode_line(tokenizer, line, most, place.text()));
+  });
   return sequences;
-}
-
-std::string answer_text(const TextSequence& sequence, const TextResult& result,
-                        const WordPieceTokenizer& tokenizer) {
-  std::string text = sequence.text + "\n";
-  for (const auto& candidates : result.masks) {
-    text += "  [MASK]";
-    for (const Candidate& candidate : candidates)
-      text += fmt::format("  {} {:.3f}", tokenizer.token(candidate.token), candidate.probability);
-    text += "\n";
-  }
-  if (result.follows) text += fmt::format("  second follows first: {:.3f}\n", *result.follows);
-  return text;
 }
 
 std::string answer_json(const TextSequence& sequence, const TextResult& result,
                         const WordPieceTokenizer& tokenizer) {
-  json masks = json::array();
-  for (std::size_t i = 0; i < result.masks.size(); ++i) {
-    json candidates = json::array();
-    for (const Candidate& candidate : result.masks[i])
-      candidates.push_back(
-          {{"token", tokenizer.token(candidate.token)}, {"probability", candidate.probability}});
-    masks.push_back({{"position", sequence.masked[i]}, {"candidates", candidates}});
-  }
-  json object{{"text", sequence.text}, {"tokens", sequence.length()}, {"masks", masks}};
-  if (result.follows) object["follows"] = *result.follows;
+  nlohmann::json object = result_json(sequence, result, tokenizer);
+  object["text"] = sequence.text;
   return object.dump() + "\n";
 }
 
@@ -113,20 +83,6 @@ class Embeddings {
   std::int64_t lines_ = 0;
 };
 
-void check_masks(const std::vector<TextSequence>& sequences, const BertWeights& weights,
-                 const SourceModel& model) {
-  const bool masked = std::ranges::any_of(sequences, [](const auto& s) { return !s.masked.empty(); });
-  if (masked && !weights.prediction)
-    throw BadData(model.origin + " has no head that predicts masked tokens; leave [MASK] out of the text");
-}
-
-// A vocabulary may be smaller than the model's, which is padded: a candidate must be a token.
-void drop_unknown(TextResult& result, const WordPieceTokenizer& tokenizer) {
-  for (auto& candidates : result.masks)
-    std::erase_if(candidates,
-                  [&](const Candidate& candidate) { return tokenizer.token(candidate.token).empty(); });
-}
-
 void run_infer(const InferArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
   const std::unique_ptr<const WordPieceTokenizer> tokenizer = tokenizer_of(model);
@@ -135,7 +91,7 @@ void run_infer(const InferArguments& arguments) {
   Compute compute(arguments.compute);
   BertWeights weights =
       make_bert_weights(compute.context, model, {.precision = precision_of(arguments.compute, model)});
-  check_masks(sequences, weights, model);
+  check_masks(sequences, weights, model.origin);
   TextInference inference(compute.context, weights, tokenizer->special());
   Embeddings embeddings;
   const auto batch = static_cast<std::size_t>(arguments.batch);
@@ -144,7 +100,7 @@ void run_infer(const InferArguments& arguments) {
     std::vector<TextResult> results = inference.run(part, arguments.top);
     for (std::size_t i = 0; i < part.size(); ++i) {
       drop_unknown(results[i], *tokenizer);
-      const auto tell = arguments.json ? answer_json : answer_text;
+      const auto tell = arguments.json ? answer_json : result_text;
       print_output(tell(part[i], results[i], *tokenizer));
       embeddings.add(results[i]);
     }

@@ -8,10 +8,10 @@
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
+#include "worker/commands/named_lines.h"
 #include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
-#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {
@@ -102,28 +102,19 @@ void tokenize(const TokenizeArguments& arguments) {
   TokenPrinter printer;
   std::vector<std::int32_t> ids;
   std::vector<CharacterRange> offsets;
-  const auto run = [&](int file, const std::string& name) {
-    std::int64_t number = 0;
-    const auto encode_line = [&](std::string_view line) {
-      ++number;
-      if (arguments.jsonl && line.find_first_not_of(" \t\r\n") == line.npos) return;
-      std::string text;
-      if (arguments.jsonl) line = text = text_of_object(line, name + ":" + std::to_string(number));
-      ids.clear();
-      offsets.clear();
-      std::vector<CharacterRange>* const asked = arguments.offsets ? &offsets : nullptr;
-      tokenizer->encode(line, {ids, asked});
-      printer.print(ids, asked);
-    };
-    for_each_line(file, name, encode_line, [&] { printer.flush(); });
+  const auto encode_line = [&](std::string_view line, const LinePlace& place) {
+    if (arguments.jsonl && is_blank(line)) return;
+    std::string text;
+    if (arguments.jsonl) line = text = text_of_object(line, place.text());
+    ids.clear();
+    offsets.clear();
+    std::vector<CharacterRange>* const asked = arguments.offsets ? &offsets : nullptr;
+    tokenizer->encode(line, {ids, asked});
+    printer.print(ids, asked);
   };
   try {
-    for (const std::filesystem::path& path : arguments.files) {
-      if (path == "-")
-        run(STDIN_FILENO, "standard input");
-      else
-        run(open_text(path).get(), path.string());
-    }
+    for (const std::filesystem::path& path : arguments.files)
+      for_each_named_line(path, encode_line, [&] { printer.flush(); });
   } catch (...) {
     printer.flush();  // what was good before it
     throw;

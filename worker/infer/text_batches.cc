@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "worker/data/cut_pair.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
 #include "worker/tensor/shape.h"
@@ -15,26 +16,42 @@ constexpr int kLengthMultiple = 16, kPredictionMultiple = 8;
 
 }  // namespace
 
-TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
+TextSequence encode_text(const WordPieceTokenizer& tokenizer, std::string_view first,
+                         std::optional<std::string_view> second, const TextLimit& limit,
                          const std::string& origin) {
-  if (find_invalid_utf8(line) != std::string_view::npos) throw BadData(origin + " is no UTF-8");
   const SpecialTokens& special = tokenizer.special();
-  TextSequence sequence{.text = std::string(line), .ids = {special.classify}};
-  const std::size_t tab = line.find('\t');
-  tokenizer.encode(line.substr(0, tab), sequence.ids);
-  sequence.ids.push_back(special.separator);
-  sequence.types.assign(sequence.ids.size(), 0);
-  if (tab != std::string_view::npos) {
-    tokenizer.encode(line.substr(tab + 1), sequence.ids);
+  TextSequence sequence{.text = std::string(first)};
+  if (second) sequence.text.append("\t").append(*second);
+  if (find_invalid_utf8(sequence.text) != std::string::npos) throw BadData(origin + " is no UTF-8");
+  std::vector<std::int32_t> a, b;
+  tokenizer.encode(first, a);
+  if (second) tokenizer.encode(*second, b);
+  const std::size_t specials = second ? 3 : 2, tokens = a.size() + b.size() + specials,
+                    most = static_cast<std::size_t>(limit.tokens);
+  if (tokens > most && (!limit.cut || most < specials))
+    throw BadData(
+        fmt::format("{} has {} tokens and the model takes at most {}: split the text", origin, tokens, most));
+  sequence.cut = tokens > most;
+  if (sequence.cut) cut_pair(a, b, most - specials);
+  const auto append = [&](const std::vector<std::int32_t>& ids, std::int32_t type) {
+    sequence.ids.insert(sequence.ids.end(), ids.begin(), ids.end());
     sequence.ids.push_back(special.separator);
-    sequence.types.resize(sequence.ids.size(), 1);
-  }
-  if (sequence.length() > most)
-    throw BadData(fmt::format("{} has {} tokens and the model takes at most {}: split the text", origin,
-                              sequence.length(), most));
+    sequence.types.resize(sequence.ids.size(), type);
+  };
+  sequence.ids.push_back(special.classify);
+  append(a, 0);
+  if (second) append(b, 1);
   for (int i = 0; i < sequence.length(); ++i)
     if (sequence.ids[static_cast<std::size_t>(i)] == special.mask) sequence.masked.push_back(i);
   return sequence;
+}
+
+TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
+                         const std::string& origin) {
+  const std::size_t tab = line.find('\t');
+  std::optional<std::string_view> second;
+  if (tab != std::string_view::npos) second = line.substr(tab + 1);
+  return encode_text(tokenizer, line.substr(0, tab), second, {.tokens = most}, origin);
 }
 
 SessionShape shape_of(std::span<const TextSequence> sequences, int most) {

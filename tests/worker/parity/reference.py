@@ -35,8 +35,8 @@ def attention(query, key, value, heads, allowed):
     return (probabilities @ split(value)).transpose(1, 2).reshape(batch, length, hidden)
 
 
-def bert_loss(config, weights, batch):
-    """Mean masked-language-model loss plus, where the batch has such labels, mean next-sentence loss."""
+def bert_logits(config, weights, batch):
+    """Of every position's token; and of the next sentence, None where the model has no such head."""
     def dense(x, name):  # weights are [out, in]
         return F.linear(x, weights[name + ".weight"], weights[name + ".bias"])
 
@@ -61,10 +61,17 @@ def bert_loss(config, weights, batch):
 
     transformed = norm(F.gelu(dense(x, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
     logits = F.linear(transformed, weights[embeddings + "word_embeddings.weight"], weights["cls.predictions.bias"])
+    if "bert.pooler.dense.weight" not in weights:
+        return logits, None
+    return logits, dense(torch.tanh(dense(x[:, 0], "bert.pooler.dense")), "cls.seq_relationship")
+
+
+def bert_loss(config, weights, batch):
+    """Mean masked-language-model loss plus, where the batch has such labels, mean next-sentence loss."""
+    logits, next_sentence = bert_logits(config, weights, batch)
     loss = F.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten(), ignore_index=IGNORED)
     if "next_sentence_label" in batch:
-        pooled = torch.tanh(dense(x[:, 0], "bert.pooler.dense"))
-        loss = loss + F.cross_entropy(dense(pooled, "cls.seq_relationship"), batch["next_sentence_label"])
+        loss = loss + F.cross_entropy(next_sentence, batch["next_sentence_label"])
     return loss
 
 

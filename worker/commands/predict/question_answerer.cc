@@ -1,0 +1,51 @@
+#include "worker/commands/predict/question_answerer.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace podium {
+
+std::vector<SquadAnswers> QuestionAnswerer::answer(const SquadData& data) {
+  SquadText text;
+  Reading reading;
+  text.add_questions(data, *model_.tokenizer, reading);
+  const SquadFeatures features(text, rules_.shape);
+  const std::vector<FeatureScores> scores = scores_of(features);
+  std::vector<SquadAnswers> answers;
+  for (std::int64_t q = 0; q < std::ssize(text.questions()); ++q) {
+    const auto first = static_cast<std::size_t>(features.first_of(q)),
+               count = static_cast<std::size_t>(features.first_of(q + 1)) - first;
+    answers.push_back(answer_question(features, q, std::span(scores).subspan(first, count), rules_.answers));
+  }
+  return answers;
+}
+
+std::vector<FeatureScores> QuestionAnswerer::scores_of(const SquadFeatures& features) {
+  const auto begin = std::chrono::steady_clock::now();
+  const int n_best = std::min(rules_.answers.n_best, rules_.shape.sequence_length);
+  std::vector<FeatureScores> scores;
+  std::vector<double> numbers;
+  for (std::int64_t first = 0; first < features.size(); first += static_cast<std::int64_t>(batch_)) {
+    std::vector<TextSequence> together;
+    for (std::int64_t f = first; f < features.size() && together.size() < batch_; ++f)
+      together.push_back(sequence_of(features, f));
+    for (const std::vector<float>& logits : inference_.run(together)) {
+      numbers.assign(FeatureScores::count(n_best), 0.0);
+      FeatureScores::write(logits, n_best, numbers);
+      scores.emplace_back(numbers);
+    }
+  }
+  sequences_ += features.size();
+  seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return scores;
+}
+
+TextSequence QuestionAnswerer::sequence_of(const SquadFeatures& features, std::int64_t feature) const {
+  TextSequence sequence;
+  const std::int32_t before = features.append(feature, model_.tokenizer->special(), sequence.ids);
+  sequence.types.assign(sequence.ids.size(), 1);
+  std::fill_n(sequence.types.begin(), before, 0);
+  return sequence;
+}
+
+}  // namespace podium

@@ -1,0 +1,46 @@
+// A BERT that answers questions from their contexts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "worker/commands/predict/prediction.h"
+#include "worker/infer/span_inference.h"
+#include "worker/tasks/squad/squad_answers.h"
+#include "worker/tasks/squad/squad_data.h"
+
+namespace podium {
+
+struct QuestionRules {
+  FeatureShape shape;
+  AnswerRules answers;
+};
+
+class QuestionAnswerer {
+ public:
+  // `model` outlives it.
+  QuestionAnswerer(PredictModel& model, const QuestionRules& rules, int batch)
+      : model_(model),
+        rules_(rules),
+        batch_(static_cast<std::size_t>(batch)),
+        inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
+
+  // Of all questions, in order.
+  std::vector<SquadAnswers> answer(const SquadData& data);
+
+  std::int64_t sequences() const { return sequences_; }
+  double sequences_per_second() const { return static_cast<double>(sequences_) / seconds_; }
+
+ private:
+  std::vector<FeatureScores> scores_of(const SquadFeatures& features);
+  TextSequence sequence_of(const SquadFeatures& features, std::int64_t feature) const;
+
+  PredictModel& model_;
+  QuestionRules rules_;
+  std::size_t batch_;
+  SpanInference inference_;
+  std::int64_t sequences_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace podium
