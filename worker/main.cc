@@ -37,6 +37,7 @@ Examples:
   podium-worker export checkpoints/step-00000200 --out model
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
   podium-worker infer model --text lines.txt    fill [MASK], write embeddings
+  podium-worker generate model --prompt 'Once upon a time'
   podium-worker calibrate model --text 'corpus/*.txt' --out model-int8
   podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
@@ -77,6 +78,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_calibrate(app);
   add_evaluate(app, exit);
   add_export(app);
+  add_generate(app);
   add_gradients(app, exit);
   add_prepare(app, exit);
   add_profile(app, exit);

@@ -44,6 +44,7 @@ NOT_RUN = {
     "podium-worker profile": "trains; tests/worker does",
     "podium-worker infer": "needs a model; tests/worker makes one",
     "podium-worker predict": "needs a model; tests/worker makes one",
+    "podium-worker generate": "needs a model; tests/worker makes one",
     "podium-worker calibrate": "needs a model; tests/worker makes one",
     "echo 'the capital of france is [MASK].' | podium-worker infer": "needs a published model",
     "podium-worker evaluate": "needs a model; tests/worker makes one",

@@ -52,7 +52,8 @@ LAYERS = {
     "worker/tasks": ["worker/train"],
     "worker/evaluate": ["worker/tasks"],
     "worker/infer": ["worker/checkpoint"],
-    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/infer", "worker/tasks", "common/spec"],
+    "worker/generate": ["worker/infer"],
+    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }

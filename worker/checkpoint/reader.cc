@@ -73,6 +73,26 @@ CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
   }
 }
 
+std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
+  if (fs::exists(folder / kManifestName)) return read_whole_checkpoint(folder);
+  if (fs::exists(folder / "config.json")) return std::nullopt;
+  std::string broken;
+  for (const std::string& name :
+       fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{}) {
+    try {
+      CheckpointManifest manifest = read_whole_checkpoint(folder / name);
+      folder /= name;
+      return manifest;
+    } catch (const BadData& error) {
+      broken = std::string("; ") + error.what();
+    }
+  }
+  throw BadData(folder.string() +
+                " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
+                "checkpoints/step-00000200 (manifest.json), nor a folder of whole ones" +
+                broken);
+}
+
 CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest& manifest)
     : checkpoint_(std::move(checkpoint)) {
   for (const auto& [name, part] : manifest.files)

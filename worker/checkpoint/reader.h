@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ namespace podium {
 
 // Verifies every file of a checkpoint and returns its manifest. Throws BadData that says what is wrong.
 CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
+
+// The checkpoint that `folder` is or, of those in it, the newest whole one, to which `folder` is changed
+// then. Nothing for a Hugging Face folder. Throws BadData where it is none of them.
+std::optional<CheckpointManifest> find_checkpoint(std::filesystem::path& folder);
 
 // A piece of one kind (kWeights, or an optimizer's state) and where to read it to.
 struct WantedPiece {

@@ -11,6 +11,7 @@ namespace podium {
 void add_calibrate(CLI::App& app);
 void add_evaluate(CLI::App& app, WorkerExit& exit);
 void add_export(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_gradients(CLI::App& app, WorkerExit& exit);
 void add_infer(CLI::App& app);
 void add_inspect(CLI::App& app);

@@ -68,6 +68,7 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
 
 SourceModel read_model(const ModelArguments& arguments) {
   SourceModel model = read_source_model(arguments.model, arguments.data);
+  check_family(arguments.model, model.spec);
   if (!arguments.vocabulary.empty())
     model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
   return model;

@@ -47,7 +47,7 @@ struct ModelArguments {
 // Adds MODEL and the options above.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
-// Throws BadData.
+// A BERT. Throws BadData.
 SourceModel read_model(const ModelArguments& arguments);
 // With all special tokens; no id is beyond the model's. Throws BadData.
 std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model);

@@ -35,28 +35,6 @@ void read_checkpoint_weights(const fs::path& folder, const CheckpointManifest& m
   parameters.weights_changed();
 }
 
-// The checkpoint that `folder` is or, of those in it, the newest whole one, to which `folder` is changed
-// then. Nothing for a Hugging Face folder.
-std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
-  if (fs::exists(folder / kManifestName)) return read_whole_checkpoint(folder);
-  if (fs::exists(folder / "config.json")) return std::nullopt;
-  std::string broken;
-  for (const std::string& name :
-       fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{}) {
-    try {
-      CheckpointManifest manifest = read_whole_checkpoint(folder / name);
-      folder /= name;
-      return manifest;
-    } catch (const BadData& error) {
-      broken = std::string("; ") + error.what();
-    }
-  }
-  throw BadData(folder.string() +
-                " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
-                "checkpoints/step-00000200 (manifest.json), nor a folder of whole ones" +
-                broken);
-}
-
 // What judges pairs of sentences may be absent, as in BertForMaskedLM.
 void check_predicts_tokens(const fs::path& folder, const ModelSpec& spec, std::vector<std::string> absent) {
   if (const TokenHead* const head = family_of(spec).token_head) {

@@ -39,12 +39,7 @@ class Maker {
   Maker(Context& context, const SourceModel& model, const InferenceOptions& options)
       : context_(context), model_(model), options_(options) {}
 
-  Tensor floats(const std::string& name) const {
-    const FullTensor& tensor = model_.tensors.at(name);
-    Shape shape{tensor.shape[0]};
-    if (tensor.shape.size() == 2) shape = Shape{tensor.shape[0], tensor.shape[1]};
-    return placed(DType::f32, shape, tensor.values.data());
-  }
+  Tensor floats(const std::string& name) const { return place(context_, model_.tensors.at(name)); }
   NormLayer norm(const std::string& name) const {
     return {floats(name + ".weight"), floats(name + ".bias"), static_cast<float>(kBertFamily.norm_epsilon)};
   }
@@ -52,7 +47,7 @@ class Maker {
   // A head's layer, in the type of activations.
   DenseLayer head(const std::string& weight, const std::string& bias) const {
     const LinearFormat format{.type = activation_type(options_.precision, context_)};
-    return placed(bias, make_linear_data(model_.values(weight), model_.values(bias), format));
+    return place(context_, bias, make_linear_data(model_.values(weight), model_.values(bias), format));
   }
   DenseLayer head(const std::string& name) const { return head(name + ".weight", name + ".bias"); }
 
@@ -68,35 +63,11 @@ class Maker {
 
  private:
   DenseLayer product(const EncoderProduct& product) const {
-    if (model_.quantised_to) return placed(product.name, model_.products.at(product.name));
+    if (model_.quantised_to) return place(context_, product.name, model_.products.at(product.name));
     const ProductValues values = product_values(model_, product);
     const LinearFormat format{.type = product_type(options_.precision), .sparse = options_.sparse};
-    return placed(product.name, make_linear_data(values.weight, values.bias, format));
+    return place(context_, product.name, make_linear_data(values.weight, values.bias, format));
   }
-
-  Tensor placed(DType type, const Shape& shape, const void* values) const {
-    Tensor tensor(type, shape, context_.memory.device);
-    context_.memory.upload(tensor.view().address, values, tensor.view().bytes());
-    return tensor;
-  }
-
-  DenseLayer placed(const std::string& name, const LinearData& data) const {
-    DenseLayer layer{.name = name, .input_scale = data.input_scale};
-    const std::int64_t columns = data.sparse() ? data.in / 2 : data.in;
-    layer.values = placed(data.type, Shape{data.out, columns}, data.values.data());
-    layer.bias = placed(DType::f32, Shape{data.out}, data.bias.data());
-    layer.weight = {.values = view(layer.values), .bias = view(layer.bias)};
-    if (data.sparse()) {
-      layer.positions = placed(DType::u8, Shape{data.out, data.in / 8}, data.positions.data());
-      layer.weight.positions = view(layer.positions);
-    }
-    if (const std::vector<float> scales = data.product_scales(); !scales.empty()) {
-      layer.scales = placed(DType::f32, Shape{data.out}, scales.data());
-      layer.weight.scales = view(layer.scales);
-    }
-    return layer;
-  }
-  static ConstTensorView view(const Tensor& tensor) { return tensor.view(); }
 
   Context& context_;
   const SourceModel& model_;

@@ -5,31 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "worker/infer/layers.h"
 #include "worker/infer/precision.h"
 #include "worker/infer/source_model.h"
-#include "worker/ops/inference_linear.h"
-#include "worker/ops/layer_norm.h"
 
 namespace podium {
 
 struct InferenceOptions {
   InferencePrecision precision = InferencePrecision::fp32;
   bool sparse = false;  // prune the encoder's products to 2:4; a quantised model says so itself
-};
-
-// The tensors stay where they are when it moves, and so do the views of `weight`.
-struct DenseLayer {
-  std::string name;
-  Tensor values, positions, scales, bias;
-  float input_scale = 1.0F;  // of an input in 8 bits
-  ops::InferenceWeight weight;
-};
-
-struct NormLayer {
-  Tensor gamma, beta;
-  float epsilon = 0;
-
-  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), epsilon}; }
 };
 
 struct EncoderLayer {

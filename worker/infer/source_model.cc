@@ -1,5 +1,7 @@
 #include "worker/infer/source_model.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -24,9 +26,9 @@ constexpr float kRandomRange = 0.05F;  // of random weights, either side of 0
 // All parameters of the model, in host memory.
 void declare_parameters(const SourceModel& model, ParameterStore& store) {
   for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
-    Shape shape{entry.shape[0]};
-    if (entry.shape.size() == 2) shape = Shape{entry.shape[0], entry.shape[1]};
-    store.add(entry.name, shape, Initializer::zeros, false);
+    const std::vector<std::int64_t> extents = entry.parameter_shape();
+    const Shape shape = extents.size() == 2 ? Shape{extents[0], extents[1]} : Shape{extents[0]};
+    for (const std::string& name : entry.parameters) store.add(name, shape, Initializer::zeros, false);
   }
   store.allocate();
 }
@@ -34,8 +36,10 @@ void declare_parameters(const SourceModel& model, ParameterStore& store) {
 void take_tensors(const ParameterStore& store, const std::vector<std::string>& absent, SourceModel& model) {
   for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
     if (std::ranges::find(absent, entry.name) != absent.end()) continue;
-    const auto values = store.weights(*store.find(entry.name));
-    model.tensors[entry.name] = {entry.name, entry.shape, {values.begin(), values.end()}};
+    for (const std::string& name : entry.parameters) {
+      const auto values = store.weights(*store.find(name));
+      model.tensors[name] = {name, entry.parameter_shape(), {values.begin(), values.end()}};
+    }
   }
 }
 
@@ -48,21 +52,29 @@ SourceModel read_hugging_face_model(const fs::path& folder) {
                     .spec = read_hugging_face_config(folder),
                     .task = read_hugging_face_task(folder),
                     .tokenizer = tokenizer_beside(folder)};
-  check_family(folder, model.spec);
   ParameterStore store;
   declare_parameters(model, store);
   take_tensors(store, load_hugging_face(folder, model.spec, store, model.task), model);
   return model;
 }
 
-SourceModel read_checkpoint_model(const fs::path& folder, const fs::path& data_folder) {
-  const CheckpointManifest manifest = read_whole_checkpoint(folder);
-  SourceModel model{
-      .origin = folder.string(), .spec = model_of(manifest), .task = manifest.state.spec.training.task};
-  check_family(folder, model.spec);
-  const TokenizerSpec& tokenizer = manifest.state.spec.data.tokenizer;
-  if (fs::exists(data_folder / tokenizer.wordpiece) && !tokenizer.wordpiece.empty())
-    model.tokenizer = wordpiece_source(data_folder / tokenizer.wordpiece, tokenizer.lowercase);
+// That of a run whose paths begin at `data_folder`; none where it is not there.
+TokenizerSource tokenizer_of_run(const TokenizerSpec& spec, const fs::path& data_folder) {
+  if (!spec.wordpiece.empty()) {
+    const fs::path vocabulary = data_folder / spec.wordpiece;
+    return fs::exists(vocabulary) ? wordpiece_source(vocabulary, spec.lowercase) : TokenizerSource{};
+  }
+  const fs::path vocabulary = data_folder / spec.bpe_vocab, merges = data_folder / spec.bpe_merges;
+  if (spec.bpe_vocab.empty() || !fs::exists(vocabulary) || !fs::exists(merges)) return {};
+  return {.what = "bpe:" + vocabulary.string() + "," + merges.string()};
+}
+
+SourceModel read_checkpoint_model(const fs::path& folder, const CheckpointManifest& manifest,
+                                  const fs::path& data_folder) {
+  SourceModel model{.origin = folder.string(),
+                    .spec = model_of(manifest),
+                    .task = manifest.state.spec.training.task,
+                    .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder)};
   try {
     for (FullTensor& tensor : read_full_weights(folder, manifest, model.spec)) {
       const std::string name = tensor.name;
@@ -84,8 +96,9 @@ const std::vector<float>& SourceModel::values(const std::string& name) const {
 
 void check_family(const fs::path& folder, const ModelSpec& spec) {
   if (spec.family != ModelFamily::bert)
-    throw BadData(folder.string() + " is a " + std::string(to_string(spec.family)) +
-                  " model; inference knows bert only");
+    throw BadData(
+        fmt::format("{} is a {} model, and this is for bert; podium-worker generate writes text with it",
+                    folder.string(), to_string(spec.family)));
 }
 
 TokenizerSource wordpiece_source(const fs::path& vocabulary, bool lowercase) {
@@ -127,26 +140,26 @@ SourceModel read_source_model(const fs::path& folder, const fs::path& data_folde
     model.tokenizer = tokenizer_beside(folder);
     return model;
   }
-  if (fs::exists(folder / "manifest.json")) return read_checkpoint_model(folder, data_folder);
-  if (fs::exists(folder / "config.json")) return read_hugging_face_model(folder);
-  throw BadData(folder.string() +
-                " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
-                "checkpoints/step-00000200 (manifest.json), nor what podium-worker calibrate makes (" +
-                kQuantisationFile + ")");
+  fs::path found = folder;
+  if (const std::optional<CheckpointManifest> manifest = find_checkpoint(found))
+    return read_checkpoint_model(found, *manifest, data_folder);
+  return read_hugging_face_model(folder);
 }
 
 SourceModel random_source_model(const ModelSpec& spec) {
   SourceModel model{.origin = "random weights", .spec = spec};
   std::uint32_t state = 1;
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
-    FullTensor& tensor = model.tensors[entry.name];
-    tensor = {entry.name, entry.shape, {}};
-    tensor.values.resize(static_cast<std::size_t>(whole_box(entry.shape).size()));
-    for (float& value : tensor.values) {  // Numerical Recipes' generator: quick, for nobody reads the results
-      state = state * 1664525U + 1013904223U;
-      value = static_cast<float>(static_cast<std::int32_t>(state)) * (0x1p-31F * kRandomRange);
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec))
+    for (const std::string& name : entry.parameters) {
+      FullTensor& tensor = model.tensors[name];
+      tensor = {name, entry.parameter_shape(), {}};
+      tensor.values.resize(static_cast<std::size_t>(whole_box(tensor.shape).size()));
+      for (float& value :
+           tensor.values) {  // Numerical Recipes' generator: quick, for nobody reads the results
+        state = state * 1664525U + 1013904223U;
+        value = static_cast<float>(static_cast<std::int32_t>(state)) * (0x1p-31F * kRandomRange);
+      }
     }
-  }
   return model;
 }
 

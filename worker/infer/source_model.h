@@ -1,5 +1,5 @@
-// A BERT in host memory on its way to inference: from a Hugging Face folder, a checkpoint, a quantised folder
-// (quantised_folder.h), or with random weights.
+// A model in host memory on its way to inference: from a Hugging Face folder, a checkpoint, a quantised
+// folder (quantised_folder.h), or with random weights.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ struct SourceModel {
   ModelSpec spec;
   TrainingTask task = TrainingTask::pretrain;  // whose head it has
   TokenizerSource tokenizer;
-  std::map<std::string, FullTensor> tensors;  // f32, under Hugging Face's names; heads may be absent
+  std::map<std::string, FullTensor> tensors;  // f32, under our names; heads may be absent
   // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their
   // parameters are not among the tensors.
   std::map<std::string, LinearData> products;
@@ -60,7 +60,8 @@ void check_family(const std::filesystem::path& folder, const ModelSpec& spec);
 // Whether 2:4 sparsity fits the extents of the encoder's products.
 bool can_be_sparse(const ModelSpec& spec);
 
-// Detects what the folder holds. Paths within a checkpoint's spec begin at `data_folder`. Throws BadData.
+// Detects what the folder holds, a model of any family; of a folder of checkpoints it takes the newest whole
+// one. Paths within a checkpoint's spec begin at `data_folder`. Throws BadData.
 SourceModel read_source_model(const std::filesystem::path& folder, const std::filesystem::path& data_folder);
 
 // With all heads; the values are a function of the model's shape alone.

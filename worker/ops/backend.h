@@ -10,6 +10,7 @@
 #include <string>
 
 #include "worker/ops/attention.h"
+#include "worker/ops/cached_attention.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
@@ -74,6 +75,8 @@
   OP(attention_forward)             \
   OP(attention_backward)            \
   OP(attention_quantises)           \
+  OP(cache_rows)                    \
+  OP(cached_attention)              \
   OP(inference_attention)           \
   OP(inference_linear)              \
   OP(inference_layer_norm)

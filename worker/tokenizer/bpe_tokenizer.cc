@@ -145,6 +145,12 @@ void BpeTokenizer::encode(std::string_view text, TokenOutput output) const {
   Pass(*this, text, output).run();
 }
 
+std::string_view BpeTokenizer::token(std::int32_t id) const {
+  if (id < vocabulary_.size()) return vocabulary_.token(id);
+  const auto found = std::ranges::find(options_.added, id, &AddedToken::id);
+  return found == options_.added.end() ? std::string_view() : found->content;
+}
+
 std::size_t BpeTokenizer::encode_words(std::string_view text, std::size_t bytes,
                                        std::vector<std::int32_t>& ids) const {
   BpeWordMerger merger(vocabulary_);

@@ -32,6 +32,8 @@ class BpeTokenizer final : public Tokenizer {
   void encode(std::string_view text, TokenOutput output) const override;
   std::int32_t size() const override { return size_; }
   const BpeVocabulary& vocabulary() const { return vocabulary_; }
+  // The bytes that a token stands for, also one that was added; "" where the id is no token.
+  std::string_view token(std::int32_t id) const;
 
   // Encodes whole words of `text`, without a search for added tokens, until at least `bytes` are encoded or
   // the text ends. Returns how many bytes were. The rest, encoded later, gives the ids that it gives in the

@@ -1,14 +1,11 @@
 // The commands of inference, from training to 8 bits, with the program that users run.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "common/base/file.h"
-#include "tests/child.h"
-#include "tests/paths.h"
-#include "tests/temp_folder.h"
+#include "tests/worker/worker_shell.h"
 
 namespace podium {
 namespace {
@@ -34,7 +31,7 @@ std::string corpus() {
 class InferenceCommand : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<TempFolder>();
+    shell_ = std::make_unique<test::WorkerShell>();
     std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n.\n";
     for (const char* word : kWords) vocabulary += std::string(word) + "\n";
     write_file_atomic(path("vocab.txt"), vocabulary);
@@ -64,19 +61,11 @@ resources: {devices: 1, per_node: 1, kind: cpu, walltime: 10m}
               0)
         << output();
   }
-  static void TearDownTestSuite() { folder_.reset(); }
+  static void TearDownTestSuite() { shell_.reset(); }
 
-  static std::string path(const std::string& name) { return folder_->path() / name; }
-  static std::string output() { return read_file(path("log")); }
-  // `shell` runs in the folder, with podium-worker as $0.
-  static int run(const std::string& shell) {
-    std::filesystem::remove(path("log"));
-    Child child({"/bin/sh", "-c", "cd " + folder_->path().string() + " && " + shell,
-                 test::program_path("podium-worker")},
-                path("log"));
-    const int status = child.wait();
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
+  static std::string path(const std::string& name) { return shell_->path(name); }
+  static std::string output() { return shell_->output(); }
+  static int run(const std::string& shell) { return shell_->run(shell); }
   static std::vector<json> infer(const std::string& arguments) {
     EXPECT_EQ(run("\"$0\" infer --threads 2 --json " + arguments + " > told.jsonl"), 0) << output();
     std::istringstream lines(read_file(path("told.jsonl")));
@@ -86,7 +75,7 @@ resources: {devices: 1, per_node: 1, kind: cpu, walltime: 10m}
   }
   static json told(const std::string& name) { return json::parse(read_file(path(name))); }
 
-  static inline std::unique_ptr<TempFolder> folder_;
+  static inline std::unique_ptr<test::WorkerShell> shell_;
 };
 
 TEST_F(InferenceCommand, FillsMasksInEveryPrecision) {

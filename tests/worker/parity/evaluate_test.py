@@ -35,15 +35,19 @@ def byte_alphabet():
     return [chr(byte) if byte in plain else chr(next(others)) for byte in range(256)]
 
 
+def write_byte_vocabulary(folder):
+    ids = {character: byte for byte, character in enumerate(byte_alphabet())} | {"<|endoftext|>": END_OF_TEXT}
+    (folder / "vocab.json").write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+
+
 def write_speaking_model(folder):
     write_model(folder, "gpt", 5, deviation=0.3)
     tensors, metadata = safetensors_file.read(folder / "model.safetensors")
     for token in set(range(tensors["transformer.wte.weight"].shape[0])) - set(SPEAKABLE):
         tensors["transformer.wte.weight"][token] = 0
     safetensors_file.write(folder / "model.safetensors", tensors, metadata)
-    ids = {character: byte for byte, character in enumerate(byte_alphabet())} | {"<|endoftext|>": END_OF_TEXT}
-    (folder / "vocab.json").write_text(json.dumps(ids, ensure_ascii=False), encoding="utf-8")
-    (folder / "merges.txt").write_text("#version: 0.2\n")
+    write_byte_vocabulary(folder)
 
 
 class EvaluateParity(unittest.TestCase):

@@ -1,4 +1,4 @@
-// The lines of predict's --jsonl: JSON objects.
+// The lines of --jsonl: JSON objects.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // What tells a family of transformers from the others, as data. Layers, embeddings, heads and the conversion
-// from and to Hugging Face's folders read it; none of them asks which family a model is of. Inference
-// computes BERT alone. A family is a file in this folder, with its head, a row in family.cc and one in
-// common/model/family.cc.
+// from and to Hugging Face's folders read it; none of them asks which family a model is of. Of
+// inference, worker/infer computes BERT, worker/generate those that predict the next token. A family is a
+// file in this folder, with its head, a row in family.cc and one in common/model/family.cc.
 //
 // Checkpoints keep parameters under these names: once given, they must never change.
 #pragma once

@@ -1,5 +1,6 @@
-// A weight is made dense at its first use, and but for i8 widened to f32: products are then those of
-// training, or in i8 a plain loop, and a pass over their sums does the rest.
+// Few rows are multiplied with the weight as it is. Else a weight is made dense at its first use, and but for
+// i8 widened to f32: products are then those of training, or in i8 a plain loop. A pass over the sums does
+// the rest.
 #include "worker/ops/inference_linear.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/few_rows.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/quantise.h"
 #include "worker/ops/cpu/vector_math.h"
@@ -99,7 +101,10 @@ PODIUM_SIMD_CLONES void widen_e4m3(std::span<const Float8E4M3> from, float* to) 
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = to_float(from[i]);
 }
 
-void multiply(Context& context, ConstTensorView x, DenseWeight& weight, TensorView sums) {
+void multiply(Context& context, ConstTensorView x, InferenceWeight& any_weight, TensorView sums) {
+  if (any_weight.positions.address == nullptr && multiplies_few_rows(x.shape[0], x.dtype))
+    return multiply_few_rows(context, x, any_weight.values, sums);
+  DenseWeight& weight = dense(any_weight);
   if (x.dtype == DType::i8) return multiply_integers(context, x, weight.integers, sums);
   if (x.dtype != DType::e4m3) return cpu::linear_forward(context, x, weight.product, {}, sums);
   const TensorView wide = context.scratch.allocate(DType::f32, x.shape);
@@ -166,7 +171,7 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                       const InferenceEpilogue& epilogue, TensorView y) {
   const ArenaScope scope(context.scratch);
   const TensorView sums = context.scratch.allocate(DType::f32, y.shape);
-  multiply(context, x, dense(weight), sums);
+  multiply(context, x, weight, sums);
   parallel_ranges(context.threads, y.shape[0], 1, [&](Range range, int) {
     for (std::int64_t row = range.begin; row < range.end; ++row)
       finish_row(weight, epilogue, row, sums.data<float>() + row * y.shape[1], y);

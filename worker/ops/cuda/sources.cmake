@@ -1,7 +1,7 @@
 # The CUDA back end's sources that compile for the device by nvcc and for the host under tests/cuda_shim.
 set(PODIUM_CUDA_KERNEL_SOURCES
     attention.cu attention_backward_keys.cu attention_backward_queries.cu attention_forward.cu attention_kept.cu
-    attention_simple.cu attention_warpgroup_backward.cu attention_warpgroup_forward.cu backend.cc class_cross_entropy.cu
+    attention_simple.cu attention_warpgroup_backward.cu attention_warpgroup_forward.cu backend.cc cached_attention.cu class_cross_entropy.cu
     column_sums.cu convert.cu cross_entropy.cu cuda_device.cu dropout.cu embedding.cu float8.cu gelu.cu layer_norm.cu
     linear.cc optimizer.cu partial_sums.cu position_cross_entropy.cu product_choices.cc
     products.cc rms_norm.cu rotary_heads.cu rows.cu state.cu swiglu.cu tanh.cu

@@ -1,0 +1,245 @@
+// podium-worker generate: text from a GPT or a Llama.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
+#include "worker/commands/generate_output.h"
+#include "worker/commands/generate_prompts.h"
+#include "worker/commands/output.h"
+#include "worker/commands/tokenizer_argument.h"
+#include "worker/data/failure.h"
+#include "worker/generate/generator.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr char kGenerateExamples[] = R"(
+Examples:
+  podium-worker generate gpt2 --prompt 'The meaning of life is'
+  podium-worker generate checkpoints --prompt 'In 1905' --temperature 0.8 --top-k 40 --max-tokens 200 --stop $'\n'
+  podium-worker generate gpt2 --prompt 'Once' --count 4 --seed 7 --top-p 0.9
+  podium-worker generate model --jsonl prompts.jsonl --batch 16 --gpu --precision bf16 --json > texts.jsonl
+
+A model is a Hugging Face folder or a checkpoint of gpt or llama; of a folder of checkpoints the newest is taken. What is
+printed follows the prompt and does not repeat it. A line of --jsonl is an object with a "prompt". The same seed gives the
+same text for a prompt, whatever is generated beside it. A text ends at a stop string, which is not printed, at
+<|endoftext|> or after --max-tokens, and --json tells which: "stop", "end" or "length".)";
+
+struct GenerateArguments {
+  fs::path model;
+  fs::path data = ".";
+  std::string tokenizer, prompt, jsonl;
+  ComputeArguments compute;
+  GenerationRule rule;
+  std::optional<int> max_tokens;
+  bool truncate = false;
+  int batch = 8;
+  int count = 1;
+  bool json = false;
+};
+
+std::unique_ptr<const BpeTokenizer> byte_pairs_of(const GenerateArguments& arguments,
+                                                  const SourceModel& model) {
+  const std::string& what = arguments.tokenizer.empty() ? model.tokenizer.what : arguments.tokenizer;
+  if (what.empty())
+    throw BadData(
+        model.origin +
+        " has no tokenizer beside it; say with --tokenizer where it is, or with --data where the paths "
+        "of a checkpoint's spec begin");
+  std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer_argument(what, false);
+  const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
+  if (!byte_pairs) throw BadData(what + " holds WordPiece, and text is generated with byte pairs");
+  if (byte_pairs->size() > model.spec.vocab)
+    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
+                              byte_pairs->size(), model.origin, model.spec.vocab));
+  tokenizer.release();
+  return std::unique_ptr<const BpeTokenizer>(byte_pairs);
+}
+
+std::vector<Prompt> prompts_of(const GenerateArguments& arguments) {
+  if (!arguments.jsonl.empty()) return read_prompts(arguments.jsonl);
+  if (find_invalid_utf8(arguments.prompt) != std::string::npos) throw BadData("--prompt is no UTF-8");
+  return {{"--prompt", arguments.prompt, {}}};
+}
+
+// `count` of each prompt, one after the other.
+std::vector<GenerationRequest> requests_of(const GenerateArguments& arguments, int positions,
+                                           std::vector<Prompt>& prompts) {
+  std::vector<GenerationRequest> requests;
+  for (Prompt& prompt : prompts) {
+    const int room = fit_prompt({positions, arguments.max_tokens, arguments.truncate}, prompt);
+    for (int sample = 0; sample < arguments.count; ++sample) requests.push_back({prompt.ids, sample, room});
+  }
+  return requests;
+}
+
+CacheShape cache_for(const GenerateArguments& arguments, const std::vector<GenerationRequest>& requests) {
+  CacheShape cache{.slots = static_cast<int>(
+                       std::min<std::size_t>(requests.size(), static_cast<std::size_t>(arguments.batch)))};
+  for (const GenerationRequest& request : requests)
+    cache.positions =
+        std::max(cache.positions, static_cast<int>(std::ssize(request.prompt)) + request.max_tokens - 1);
+  return cache;
+}
+
+ordered_json tokens_per_second(std::int64_t tokens, double seconds) {
+  if (tokens <= 0 || seconds <= 0) return nullptr;
+  return static_cast<double>(tokens) / seconds;
+}
+
+// Tells texts as they come, or each as an object when it has ended.
+class GenerationPrinter {
+ public:
+  GenerationPrinter(const GenerateArguments& arguments, const std::vector<GenerationRequest>& requests)
+      : arguments_(arguments),
+        requests_(requests),
+        texts_(requests.size()),
+        ordered_(requests.size(), [](std::string_view text) {
+          print_output(text);
+          flush_output();
+        }) {
+    if (!arguments.json) ordered_.add(0, heading(0));
+  }
+
+  GenerationListener listener() {
+    return {[this](std::size_t request, std::string_view text) { add(request, text); },
+            [this](std::size_t request, const Generation& done) { end(request, done); }};
+  }
+
+ private:
+  // Of several texts each has one.
+  std::string heading(std::size_t request) const {
+    if (requests_.size() == 1) return "";
+    const auto count = static_cast<std::size_t>(arguments_.count);
+    return fmt::format("== prompt {}, sample {}\n", request / count + 1, request % count + 1);
+  }
+
+  void add(std::size_t request, std::string_view text) {
+    if (arguments_.json)
+      texts_[request] += text;
+    else
+      ordered_.add(request, text);
+  }
+
+  void end(std::size_t request, const Generation& done) {
+    ordered_.add(request, arguments_.json ? object(request, done).dump() + "\n" : "\n");
+    texts_[request].clear();
+    if (!arguments_.json && request + 1 < requests_.size()) ordered_.add(request, heading(request + 1));
+    ordered_.end(request);
+  }
+
+  ordered_json object(std::size_t request, const Generation& done) const {
+    const auto count = static_cast<std::size_t>(arguments_.count);
+    const auto prompt_tokens = std::ssize(requests_[request].prompt);
+    return {{"prompt", request / count},
+            {"sample", request % count},
+            {"text", texts_[request]},
+            {"ids", done.ids},
+            {"end", to_string(done.reason)},
+            {"prompt_tokens", prompt_tokens},
+            {"prefill_tokens_per_second", tokens_per_second(prompt_tokens, done.prefill_seconds)},
+            {"decode_tokens_per_second", tokens_per_second(std::ssize(done.ids) - 1, done.decode_seconds)}};
+  }
+
+  const GenerateArguments& arguments_;
+  const std::vector<GenerationRequest>& requests_;
+  std::vector<std::string> texts_;
+  OrderedTexts ordered_;
+};
+
+void run_generate(const GenerateArguments& arguments) {
+  std::vector<Prompt> prompts = prompts_of(arguments);
+  const SourceModel model = read_source_model(arguments.model, arguments.data);
+  Compute compute(arguments.compute);
+  LanguageWeights weights =
+      make_language_weights(compute.context, model, precision_of(arguments.compute, model));
+  const auto tokenizer = byte_pairs_of(arguments, model);
+  encode_prompts(*tokenizer, prompts);
+  const std::vector<GenerationRequest> requests = requests_of(arguments, model.spec.max_positions, prompts);
+  GenerationSession session(compute.context, weights, cache_for(arguments, requests));
+  GenerationPrinter printer(arguments, requests);
+  const GenerationTotals totals = generate(session, *tokenizer, requests, arguments.rule, printer.listener());
+  fmt::print(stderr, "read {} tokens at {:.4g} a second", totals.prompt_tokens, totals.prefill_rate());
+  if (totals.steps_tokens > 0)
+    fmt::print(stderr, ", wrote {} at {:.4g} a second", totals.steps_tokens, totals.decode_rate());
+  fmt::print(stderr, "\n");
+}
+
+void add_sampling_options(CLI::App& command, GenerateArguments& arguments) {
+  command
+      .add_option("--max-tokens", arguments.max_tokens,
+                  "Tokens of a text at most (default: 128, or as many as the model has positions for)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--temperature", arguments.rule.sampling.temperature,
+                  "Below 1 likelier tokens become likelier still; 0 takes the likeliest")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command.add_option("--top-k", arguments.rule.sampling.top_k, "Only the K likeliest tokens; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--top-p", arguments.rule.sampling.top_p,
+                  "Only the fewest likeliest tokens that together have this probability")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--seed", arguments.rule.seed, "Of the draws")->capture_default_str();
+  command
+      .add_option("--stop", arguments.rule.stops, "Text before which a generated one ends; may be repeated")
+      ->allow_extra_args(false)
+      ->check([](const std::string& stop) {
+        return stop.empty() || find_invalid_utf8(stop) != std::string::npos ? "is empty or no UTF-8" : "";
+      });
+  command.add_option("--count", arguments.count, "Texts of each prompt")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_flag("--truncate-prompt", arguments.truncate,
+                   "Of a prompt too long for the model's positions keep the end");
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  const auto arguments = std::make_shared<GenerateArguments>();
+  CLI::App* command = app.add_subcommand("generate", "Write text that follows a prompt");
+  command->footer(kGenerateExamples);
+  command->add_option("model", arguments->model, "Hugging Face folder, checkpoint, or folder of checkpoints")
+      ->required();
+  CLI::Option* prompt = command->add_option("--prompt", arguments->prompt, "The text to go on from");
+  CLI::Option* jsonl =
+      command->add_option("--jsonl", arguments->jsonl, "File of prompts, or - for standard input")
+          ->excludes(prompt);
+  add_sampling_options(*command, *arguments);
+  command->add_option("--batch", arguments->batch, "Texts generated together")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  command->add_option("--tokenizer", arguments->tokenizer,
+                      "bpe:VOCAB.json,MERGES.txt or a folder, in place of the model's own");
+  command->add_option("--data", arguments->data, "Folder where the paths of a checkpoint's spec begin")
+      ->capture_default_str();
+  command->add_option("--precision", arguments->compute.precision,
+                      "fp32, bf16 or fp16; else fp32 on the CPU, fp16 on a GPU");
+  add_device_arguments(*command, arguments->compute);
+  command->add_flag("--json", arguments->json, "One object a text");
+  command->callback([=] {
+    if (prompt->count() + jsonl->count() == 0) refuse_spec("give --prompt or --jsonl");
+    const SamplingRule& sampling = arguments->rule.sampling;
+    if (std::isnan(sampling.temperature) || std::isnan(sampling.top_p))
+      refuse_spec("--temperature and --top-p are numbers");
+    run_generate(*arguments);
+  });
+}
+
+}  // namespace podium

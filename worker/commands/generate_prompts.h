@@ -1,0 +1,38 @@
+// The prompts of `generate`: from where they come, as tokens, and whether they fit the model.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/tokenizer/bpe_tokenizer.h"
+
+namespace podium {
+
+struct Prompt {
+  std::string origin;  // how messages name it
+  std::string text;
+  std::vector<std::int32_t> ids;
+};
+
+// A line of `path` ("-": standard input) is an object with a text "prompt"; blank lines are passed over.
+// Throws BadData naming the line.
+std::vector<Prompt> read_prompts(const std::string& path);
+
+// Sets the ids. A prompt without a token begins with the token that ends a text. Throws BadData where there
+// is none.
+void encode_prompts(const BpeTokenizer& tokenizer, std::vector<Prompt>& prompts);
+
+struct PromptRule {
+  int positions = 0;              // of the model
+  std::optional<int> max_tokens;  // wanted; without it as many as there is room for, at most kUsualTokens
+  bool truncate = false;          // a prompt that leaves too little room loses its beginning
+};
+inline constexpr int kUsualTokens = 128;
+
+// How many tokens may follow the prompt, which may become shorter. Throws BadData that names a remedy.
+int fit_prompt(const PromptRule& rule, Prompt& prompt);
+
+}  // namespace podium
