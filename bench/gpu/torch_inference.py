@@ -12,13 +12,11 @@ import time
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "training"))
 import torch_models  # noqa: E402
 
 WARMUP, REPEATS = 20, 200
-VOCABULARY, POSITIONS = 30528, 512
 
 
 class FlashAttention(torch_models.Attention):
@@ -32,27 +30,8 @@ class FlashAttention(torch_models.Attention):
         return self.output(context.transpose(1, 2).reshape(batch, length, hidden))
 
 
-class Encoder(nn.Module):
-    def __init__(self, args):
-        super().__init__()
-        hidden = args.hidden
-        self.word = nn.Embedding(VOCABULARY, hidden)
-        self.position = nn.Embedding(POSITIONS, hidden)
-        self.token_type = nn.Embedding(2, hidden)
-        self.norm = nn.LayerNorm(hidden, eps=1e-12)
-        self.layers = nn.ModuleList(
-            torch_models.BertLayer(hidden, args.heads, 4 * hidden, 0.0) for _ in range(args.layers))
-        self.pooler = nn.Linear(hidden, hidden)
-
-    def forward(self, ids, types):
-        x = self.norm(self.word(ids) + self.position.weight[:ids.shape[1]] + self.token_type(types))
-        for layer in self.layers:
-            x = layer(x, None)
-        return x, torch.tanh(self.pooler(x[:, 0]))
-
-
 def times_of(model, batch, length):
-    ids = torch.randint(0, VOCABULARY, (batch, length), device="cuda")
+    ids = torch.randint(0, torch_models.VOCABULARY, (batch, length), device="cuda")
     types = torch.zeros_like(ids)
     milliseconds = []
     for i in range(WARMUP + REPEATS):
@@ -85,7 +64,7 @@ def main():
     torch_models.Attention = FlashAttention
     shapes = [tuple(map(int, shape.split("x"))) for shape in args.shape]
     with torch.inference_mode():
-        model = Encoder(args).cuda().half().eval()
+        model = torch_models.BertEncoder(args).cuda().half().eval()
         for shape in shapes:
             run = model
             if args.way == "compiled":

@@ -7,6 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+VOCABULARY, POSITIONS = 30528, 512  # BERT's, the first one padded
+
 
 class Attention(nn.Module):
     def __init__(self, hidden, heads, dropout):
@@ -80,6 +82,27 @@ class Bert(nn.Module):
         pooled = torch.tanh(self.pooler(x[:, 0]))
         return (F.cross_entropy(logits.float(), batch["labels"])
                 + F.cross_entropy(self.next_sentence(pooled).float(), batch["next_sentence"]))
+
+
+class BertEncoder(nn.Module):
+    """For inference: the hidden states and the pooled first token."""
+
+    def __init__(self, args):
+        super().__init__()
+        hidden = args.hidden
+        self.word = nn.Embedding(VOCABULARY, hidden)
+        self.position = nn.Embedding(POSITIONS, hidden)
+        self.token_type = nn.Embedding(2, hidden)
+        self.norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.layers = nn.ModuleList(
+            BertLayer(hidden, args.heads, 4 * hidden, 0.0) for _ in range(args.layers))
+        self.pooler = nn.Linear(hidden, hidden)
+
+    def forward(self, ids, types, mask=None):
+        x = self.norm(self.word(ids) + self.position.weight[:ids.shape[1]] + self.token_type(types))
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x, torch.tanh(self.pooler(x[:, 0]))
 
 
 class GptLayer(nn.Module):

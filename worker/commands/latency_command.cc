@@ -16,10 +16,9 @@
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
-#include "worker/infer/calibration.h"
 #include "worker/infer/latency.h"
+#include "worker/infer/random_model.h"
 #include "worker/infer/result_check.h"
-#include "worker/tensor/random.h"
 
 namespace podium {
 namespace {
@@ -35,7 +34,6 @@ Examples:
 A preset's name stands for random weights, which int8 and fp8 take with the ranges of a random text: the time does not
 depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
 
-constexpr int kVocabulary = 30528;    // BERT's, padded
 constexpr int kMostTokens = 1 << 22;  // of a batch; 2^13 sequences of 512
 
 struct LatencyArguments {
@@ -53,21 +51,9 @@ struct LatencyArguments {
 std::optional<ModelSpec> preset_model(const std::string& name) {
   const ModelPreset* preset = find_preset(name);
   if (preset == nullptr || preset->family != "bert") return std::nullopt;
-  return ModelSpec{.preset = name,
-                   .layers = preset->layers,
-                   .hidden = preset->hidden,
-                   .heads = preset->heads,
-                   .intermediate = 4 * preset->hidden,
-                   .vocab = kVocabulary,
-                   .max_positions = 512};
-}
-
-InferenceBatch random_batch(const ModelSpec& spec, const SessionShape& shape) {
-  InferenceBatch batch;
-  Random random(1, 0);
-  for (int i = 0; i < shape.sequences * shape.length; ++i)
-    batch.ids.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(spec.vocab))));
-  return batch;
+  ModelSpec spec = bert_shape(preset->layers, preset->hidden, preset->heads);
+  spec.preset = name;
+  return spec;
 }
 
 std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const ModelSpec& spec) {
@@ -123,19 +109,6 @@ std::string text_line(const Measured& m) {
       "{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
       m.model, m.device, m.precision, m.sparse ? " 2:4 sparse" : "", m.shape.sequences, m.shape.length,
       m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
-}
-
-// With the ranges that one random sequence has on the CPU in fp32: the first that is timed, of the longest
-// shape, so that every position which is computed has been seen.
-SourceModel quantised_by_a_batch(const SourceModel& model, const InferenceOptions& options,
-                                 const std::vector<SessionShape>& shapes, int threads) {
-  Compute cpu({.precision = "fp32", .threads = threads});
-  const int length = std::ranges::max(shapes, {}, &SessionShape::length).length;
-  BertWeights weights = make_bert_weights(cpu.context, model, {.sparse = options.sparse});
-  const SessionShape shape{.sequences = 1, .length = length};
-  BertSession session(cpu.context, weights, shape);
-  session.set_inputs(random_batch(model.spec, shape));
-  return quantise_model(model, observe_inputs(cpu.context, session), {options.precision, options.sparse});
 }
 
 // Of a batch's first and last sequence, to look at both ends of what the device wrote: of all of them the CPU
@@ -197,8 +170,11 @@ void run_latency(const LatencyArguments& arguments) {
   const std::vector<SessionShape> shapes = shapes_of(arguments, model.spec);
   const InferenceOptions options{.precision = precision_of(arguments.compute, model),
                                  .sparse = arguments.sparse};
-  if (preset && ops::is_quantised(product_type(options.precision)))
-    model = quantised_by_a_batch(model, options, shapes, arguments.compute.threads);
+  if (preset && ops::is_quantised(product_type(options.precision))) {
+    Compute cpu({.precision = "fp32", .threads = arguments.compute.threads});
+    const int longest = std::ranges::max(shapes, {}, &SessionShape::length).length;
+    model = quantised_by_random_text(cpu.context, model, options, longest);
+  }
   Compute compute(arguments.compute);
   compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
   BertWeights weights = make_bert_weights(compute.context, model, options);

@@ -24,10 +24,15 @@ double percentile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-Latency measure_latency(const Context& context, BertSession& session, int warmup, int repeats) {
-  for (int i = 0; i < warmup; ++i) pass_ms(context, session);
+std::vector<double> pass_milliseconds(const Context& context, BertSession& session, int passes) {
   std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) times.push_back(pass_ms(context, session));
+  for (int i = 0; i < passes; ++i) times.push_back(pass_ms(context, session));
+  return times;
+}
+
+Latency measure_latency(const Context& context, BertSession& session, int warmup, int repeats) {
+  pass_milliseconds(context, session, warmup);
+  std::vector<double> times = pass_milliseconds(context, session, repeats);
   std::ranges::sort(times);
   const double median = percentile(times, 0.5);
   return {median, percentile(times, 0.9), percentile(times, 0.99), 1e3 * session.shape().sequences / median};

@@ -1,12 +1,15 @@
 #include "worker/ops/inference_attention.h"
 
 #include "worker/ops/cpu/backend.h"
+#include "worker/ops/cpu/panel_attention.h"
+#include "worker/ops/cpu/panels.h"
 #include "worker/ops/cpu/quantise.h"
 
 namespace podium::ops::cpu {
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
+  if (panels_multiply(qkv.dtype)) return panel_attention(context, shape, qkv, valid_lengths, out, out_scale);
   if (!is_quantised(out.dtype))
     return cpu::attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);  // as in training
   const ArenaScope scope(context.scratch);

@@ -1,4 +1,4 @@
-#include "worker/ops/layer_norm.h"
+#include "worker/ops/cpu/layer_norm.h"
 
 #include <cmath>
 
@@ -24,8 +24,8 @@ PODIUM_SIMD_CLONES void add_row(T* branch, const T* residual, std::int64_t colum
 }
 
 template <class T>
-PODIUM_SIMD_CLONES void normalise_row(const T* x, std::int64_t columns, const float* gamma, const float* beta,
-                                      float epsilon, T* y, float* statistics) {
+PODIUM_SIMD_CLONES void normalise(const T* x, std::int64_t columns, const float* gamma, const float* beta,
+                                  float epsilon, T* y, float* statistics) {
   float sum = 0.0F;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t j = 0; j < columns; ++j) sum += to_float(x[j]);
@@ -162,19 +162,26 @@ std::uint16_t* allocate_draws(Context& context, std::int64_t columns) {
 
 }  // namespace
 
+template <class T>
+void normalise_row(const T* x, std::int64_t columns, const LayerNormParameters& parameters, T* y,
+                   float* statistics) {
+  normalise(x, columns, parameters.gamma.data<float>(), parameters.beta.data<float>(), parameters.epsilon, y,
+            statistics);
+}
+template void normalise_row(const float*, std::int64_t, const LayerNormParameters&, float*, float*);
+template void normalise_row(const BFloat16*, std::int64_t, const LayerNormParameters&, BFloat16*, float*);
+template void normalise_row(const Float16*, std::int64_t, const LayerNormParameters&, Float16*, float*);
+
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                         TensorView y, TensorView statistics) {
   const std::int64_t columns = x.shape[1];
-  const float* const gamma = parameters.gamma.data<float>();
-  const float* const beta = parameters.beta.data<float>();
   float* const stats = statistics.data<float>();
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
     const T* const in = x.data<T>();
     T* const out = y.data<T>();
     parallel_ranges(context.threads, x.shape[0], 1, [&](Range range, int) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        normalise_row(in + i * columns, columns, gamma, beta, parameters.epsilon, out + i * columns,
-                      stats + 2 * i);
+        normalise_row(in + i * columns, columns, parameters, out + i * columns, stats + 2 * i);
       }
     });
   });
@@ -199,8 +206,6 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
                             TensorView statistics) {
   const ArenaScope scope(context.scratch);
   const std::int64_t columns = branch.shape[1], blocks = draw_blocks(columns);
-  const float* const gamma = parameters.gamma.data<float>();
-  const float* const beta = parameters.beta.data<float>();
   float* const stats = statistics.data<float>();
   std::uint16_t* const all_draws = allocate_draws(context, columns);
   with_float_type(branch.dtype, [&]<class T>(Type<T>) {
@@ -213,7 +218,7 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
         const std::int64_t at = i * columns;
         if (dropout.active()) draw(dropout, dropout.row(i), 0, blocks, draws);
         add_row(sum + at, shortcut + at, columns, draws, dropout.threshold, dropout.scale);
-        normalise_row(sum + at, columns, gamma, beta, parameters.epsilon, out + at, stats + 2 * i);
+        normalise_row(sum + at, columns, parameters, out + at, stats + 2 * i);
       }
     });
   });

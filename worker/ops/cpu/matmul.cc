@@ -32,8 +32,10 @@ dnnl::memory::data_type dnnl_type(DType dtype) {
       return dnnl::memory::data_type::f32;
     case DType::bf16:
       return dnnl::memory::data_type::bf16;
+    case DType::i8:
+      return dnnl::memory::data_type::s8;
     default:
-      PODIUM_CHECK(false, "matrix products on the CPU run in f32 or bf16");
+      PODIUM_CHECK(false, "matrix products of oneDNN run in f32, bf16 or i8");
   }
 }
 

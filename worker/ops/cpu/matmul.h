@@ -1,6 +1,6 @@
 // Matrix products of dense row-major operands through oneDNN, compiled once a shape and kept.
 //
-//   c[m, n] (+)= a[m, k] b[k, n] (+ bias[n]) (* factor[m, n])        accumulation in f32
+//   c[m, n] (+)= a[m, k] b[k, n] (+ bias[n]) (* factor[m, n])        accumulation in f32, of i8 in i32
 //
 // f16 operands, and on a CPU without bf16 instructions bf16 ones, are widened and multiplied in f32: the same
 // products, and faster than the emulation oneDNN offers on some such CPUs.

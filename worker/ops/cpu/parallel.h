@@ -14,7 +14,7 @@ struct Range {
 };
 
 // The part of [0, count) that belongs to `index` of `parts`, in multiples of `grain`.
-inline Range part_of(std::int64_t count, std::int64_t grain, int index, int parts) {
+inline Range part_of(std::int64_t count, std::int64_t grain, std::int64_t index, std::int64_t parts) {
   const std::int64_t grains = (count + grain - 1) / grain;
   const auto bound = [&](std::int64_t i) {
     const std::int64_t edge = grains * i / parts * grain;

@@ -31,6 +31,10 @@ PODIUM_INLINE Float8E4M3 quantised<Float8E4M3>(float scaled) {
   return to_float8_e4m3(scaled);
 }
 
+// to[i] = quantised(from[i] * inverse_scale), from f32, bf16 or f16 to i8 or e4m3.
+template <class T, class Q>
+void quantise_row(const T* from, std::int64_t count, float inverse_scale, Q* to);
+
 // `from` is of a float type; both have `count` elements.
 void quantise(const void* from, DType type, std::int64_t count, const QuantisedCopy& to, int threads);
 
