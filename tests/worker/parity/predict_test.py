@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What podium-worker predict tells of masked tokens and next sentences, against PyTorch: predict_test.py PODIUM_WORKER
+"""What podium-worker predict and infer tell of masked tokens and next sentences, against PyTorch: predict_test.py PODIUM_WORKER
 [unittest arguments]. Exits with 77 (skipped) without PyTorch."""
 import json
 import pathlib
@@ -81,8 +81,8 @@ class Predict(unittest.TestCase):
             for candidate, probability in zip(mask["candidates"], best.values.tolist(), strict=True):
                 self.assertAlmostEqual(candidate["probability"], probability, delta=1e-5)
 
-    def refused(self, code, message, *arguments, **options):
-        done = subprocess.run([self.worker.program, "predict", *arguments], capture_output=True, **options)
+    def refused(self, code, message, *arguments, command="predict", **options):
+        done = subprocess.run([self.worker.program, command, *arguments], capture_output=True, **options)
         said = done.stderr.decode(errors="replace")
         self.assertEqual(done.returncode, code, said)
         self.assertIn(message, said)
@@ -163,6 +163,16 @@ class Predict(unittest.TestCase):
                         for model in (self.model, masked))
         whole.pop("nsp_accuracy")
         self.assertEqual(alone, whole)
+
+    def test_infer_reads_standard_input_as_files(self):
+        done = subprocess.run([self.worker.program, "infer", self.model, "--json", *DEVICE], input=b"w9 [MASK]\r\nw10",
+                              capture_output=True, check=True)
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([one["text"] for one in told], ["w9 [MASK]", "w10"])
+        self.check_masks(told[0], "w9 [MASK]", 5)
+        for text, message in {b"w9\n\xff": "standard input:2", b"w9 " * POSITIONS: f"standard input:1 has {POSITIONS + 2} tokens"
+                              }.items():
+            self.refused(BAD_DATA, message, self.model, command="infer", input=text)
 
     def test_refuses_what_it_cannot_do(self):
         model, path = self.model, self.folder / "bad.jsonl"

@@ -1,4 +1,4 @@
-"""A Podium cluster of this machine alone: the coordinator and four agents, in one folder."""
+"""A Podium cluster of this machine alone: the coordinator and its agents, in one folder."""
 import http.client
 import json
 import os
@@ -8,7 +8,6 @@ import urllib.request
 
 from processes import Daemons, resident_bytes, wait_until
 
-NODES = 4
 SPEC = 'version: 1\nname: bench\ncommand: ["/bin/sh", "-c", "{program}"]\nresources: {{devices: 1, kind: cpu}}\n'
 USER_TOKEN = "user-token-of-this-benchmark"
 AGENT_TOKEN = "agent-token-of-this-benchmark"
@@ -17,11 +16,15 @@ AGENT_TOKEN = "agent-token-of-this-benchmark"
 class PodiumCluster:
     name = "Podium"
 
-    def __init__(self, folder, slots, programs):
+    def __init__(self, folder, slots, programs, nodes=4, threads=1, data=None):
+        """`threads` of each slot; `data`: where the paths of specs begin, else the folder."""
         self.folder = pathlib.Path(folder)
-        self.slots = NODES * slots
+        self.slots = nodes * slots
         self.programs = programs
         self.slots_a_node = slots
+        self.nodes = nodes
+        self.threads = threads
+        self.data = data or self.folder
         self.daemons = Daemons(self.folder, dict(os.environ))
 
     def start(self):
@@ -35,12 +38,12 @@ class PodiumCluster:
         address = home / "coordinator.address"
         wait_until(lambda: address.exists() and address.read_text().strip(), "the coordinator to listen")
         self.address = address.read_text().strip()
-        for node in range(1, NODES + 1):
+        for node in range(1, self.nodes + 1):
             self.daemons.start(programs / "podium-agent", "--name", f"n{node}", "--coordinator", self.address,
                                "--token-file", self.folder / "agent", "--home", self.folder / f"n{node}", "--shared",
-                               self.folder / "shared", "--data", self.folder, "--cpu-slots", str(self.slots_a_node),
-                               "--threads-per-slot", "1")
-        wait_until(lambda: self.health()["nodes"].get("up") == NODES, "the agents to join")
+                               self.folder / "shared", "--data", self.data, "--cpu-slots", str(self.slots_a_node),
+                               "--threads-per-slot", str(self.threads))
+        wait_until(lambda: self.health()["nodes"].get("up") == self.nodes, "the agents to join")
         self.environment = {**os.environ, "PODIUM_COORDINATOR": self.address, "PODIUM_TOKEN": USER_TOKEN}
 
     def get(self, path):
