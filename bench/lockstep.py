@@ -21,14 +21,12 @@ def need_openblas():
         sys.exit(f"{sys.argv[0]}: {OPENBLAS} is missing: install libopenblas0-openmp, or the peer is not tuned")
 
 
-class Side:
-    """One program in lockstep: a line in starts a block, a line out is its result. The first line out is about it."""
+class Program:
+    """One that answers a line with a line of JSON. Its first line is about it."""
 
-    def __init__(self, command, settings, threads, **options):
-        for name, value in {**options, "threads": threads}.items():
-            command = [*command, f"--{name}", str(value)]
+    def __init__(self, command, settings, threads):
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), **settings}
-        self.command = [*command, "--lockstep"]
+        self.command = [str(part) for part in command]
         self.process = subprocess.Popen(self.command, env=environment, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         self.about = self.read()
@@ -39,14 +37,26 @@ class Side:
             sys.exit(f"{sys.argv[0]}: ended early: {' '.join(self.command)}")
         return json.loads(line)
 
-    def block(self):
-        self.process.stdin.write("go\n")
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return self.read()
 
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+class Side(Program):
+    """A program whose lines are the results of blocks."""
+
+    def __init__(self, command, settings, threads, **options):
+        for name, value in {**options, "threads": threads}.items():
+            command = [*command, f"--{name}", str(value)]
+        super().__init__([*command, "--lockstep"], settings, threads)
+
+    def block(self):
+        return self.ask("go")
 
 
 def median_of(pairs, side, key):

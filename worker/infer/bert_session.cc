@@ -30,7 +30,9 @@ BertSession::BertSession(Context& context, BertWeights& weights, const SessionSh
   first_rows_ = allocate(DType::i32, shape.sequences, 1);
   x_ = allocate(weights.activation, rows(), hidden);
   short_x_ = allocate(weights.product, quantised() ? rows() : 0, hidden);
-  qkv_ = allocate(weights.activation, rows(), 3 * hidden);
+  qkv_ =
+      allocate(quantised() ? ops::quantised_attention_type(context, weights.activation) : weights.activation,
+               rows(), 3 * hidden);
   heads_ = allocate(weights.product, rows(), hidden);
   sum_ = allocate(weights.activation, rows(), hidden);
   inner_ = allocate(weights.product, rows(), spec.intermediate);

@@ -75,6 +75,7 @@
   OP(attention_forward)             \
   OP(attention_backward)            \
   OP(attention_quantises)           \
+  OP(quantised_attention_type)      \
   OP(cache_rows)                    \
   OP(cached_attention)              \
   OP(inference_attention)           \

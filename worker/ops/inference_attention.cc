@@ -10,6 +10,10 @@ bool attention_quantises(const Context& context, const AttentionShape& shape, DT
   return backend(context).attention_quantises(context, shape, qkv);
 }
 
+DType quantised_attention_type(const Context& context, DType activation) {
+  return backend(context).quantised_attention_type(context, activation);
+}
+
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
   const bool quantises = is_quantised(out.dtype);

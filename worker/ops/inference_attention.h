@@ -15,6 +15,10 @@ namespace podium::ops {
 // of at most 64 columns, a multiple of 8, as those of every BERT that was published.
 bool attention_quantises(const Context& context, const AttentionShape& shape, DType qkv);
 
+// The type that queries, keys and values had best come in where activations are of `activation` and attention
+// writes 8 bits: the CPU's sums are f32 anyway, and bf16 goes twice as fast where it has instructions for it.
+DType quantised_attention_type(const Context& context, DType activation);
+
 // `valid_lengths` as in attention.h. `out` is of qkv's type, or i8 or e4m3 in units of `out_scale` where
 // attention_quantises().
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,

@@ -1,6 +1,6 @@
 // Attention for inference on the CPU where it goes other ways than training's: heads and keys of more than
 // one panel, packed sequences, masks.
-#include "tests/worker/ops/op_check.h"
+#include "tests/worker/ops/quantised_values.h"
 #include "worker/ops/inference_attention.h"
 
 namespace podium::test {
@@ -50,6 +50,24 @@ TEST(CpuInferenceAttention, TakesPackedSequences) {
                            .row_begins = begins,
                            .packed_rows = 72},
                           {}, 2);
+}
+
+// Whatever type queries, keys and values come in.
+TEST(CpuInferenceAttention, QuantisesWhatItComputesOfFloats) {
+  const ops::AttentionShape shape{.sequences = 2, .length = 70, .heads = 2, .head_size = 64};
+  const Shape rows{shape.rows(), shape.hidden()};
+  const Values qkv = random_values(3 * rows.size(), 1);
+  const auto attention = [&](DType type, Tensor& out) {
+    Context context{.threads = 2};
+    ops::inference_attention(context, shape, tensor_of(qkv, type, {rows[0], 3 * rows[1]}).view(), {},
+                             out.view(), 0.01F);
+  };
+  Tensor exact(DType::f32, rows), quantised(DType::i8, rows);
+  attention(DType::f32, exact);
+  for (const DType type : {DType::f32, DType::bf16}) {
+    attention(type, quantised);
+    expect_quantised(quantised, values_of(exact), 0.01F, type == DType::f32 ? 1e-3 : 5e-2);
+  }
 }
 
 }  // namespace

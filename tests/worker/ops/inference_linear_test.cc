@@ -134,6 +134,16 @@ TEST_P(InferenceLinear, MultipliesEveryType) {
   }
 }
 
+TEST_P(InferenceLinear, MultipliesEightBits) {
+  for (const DType type : {DType::i8, DType::e4m3}) {
+    for (const DType y_type : {DType::f32, DType::bf16, DType::f16, type})
+      check({kSmall, type, y_type, Activation::none, false});
+    check({kSmall, type, DType::f16, Activation::none, true});
+    check({kSmall, type, type, Activation::gelu, false});
+    check({{130, 72, 128}, type, type, Activation::none, false});
+  }
+}
+
 TEST_P(InferenceLinear, TakesAnyNumberOfRows) {
   for (const std::int64_t rows : {1, 8, 17, 130})
     check({{rows, 72, 128}, DType::f16, DType::f16, Activation::none, true});

@@ -22,4 +22,8 @@ bool attention_quantises(const Context& /*context*/, const AttentionShape& /*sha
   return true;
 }
 
+DType quantised_attention_type(const Context& /*context*/, DType activation) {
+  return panels_multiply(DType::bf16) ? DType::bf16 : activation;
+}
+
 }  // namespace podium::ops::cpu

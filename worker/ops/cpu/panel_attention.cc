@@ -7,12 +7,37 @@
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/panel_product.h"
 #include "worker/ops/cpu/product_epilogue.h"
-#include "worker/ops/cpu/softmax.h"
+#include "worker/ops/cpu/vector_math.h"
 
 namespace podium::ops::cpu {
 namespace {
 
 std::int64_t panels_of(std::int64_t outputs) { return (outputs + kPanelOutputs - 1) / kPanelOutputs; }
+
+// `to` = e^((scores - the highest) * scale) of the visible ones, and 0 from there up to `count`; their sum.
+template <class T>
+PODIUM_SIMD_CLONES float exponentials(const float* scores, std::int64_t visible, std::int64_t count,
+                                      float scale, T* to) {
+  float highest = scores[0];
+#pragma omp simd reduction(max : highest)
+  for (std::int64_t j = 0; j < visible; ++j) highest = scores[j] > highest ? scores[j] : highest;
+  float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t j = 0; j < visible; ++j) {
+    const float e = fast_exp((scores[j] - highest) * scale);
+    sum += e;
+    to[j] = from_float<T>(e);
+  }
+#pragma omp simd
+  for (std::int64_t j = visible; j < count; ++j) to[j] = T{};
+  return sum;
+}
+
+PODIUM_SIMD_CLONES void divide_row(float* values, float divisor) {
+  const float inverse = 1.0F / divisor;
+#pragma omp simd
+  for (std::int64_t j = 0; j < kPanelOutputs; ++j) values[j] *= inverse;
+}
 
 // One head of one sequence, and which of its queries to compute.
 struct HeadTask {
@@ -71,9 +96,7 @@ class HeadWorker {
     values_ = bytes(panels_of(shape.head_size) * panel_bytes(kType, shape.length));
     const Shape block{kTileRows, most_keys_};
     scores_ = context.scratch.allocate(DType::f32, block).template data<float>();
-    probabilities_ = context.scratch.allocate(kType, block).template data<T>();
-    nothing_drawn_ = reinterpret_cast<std::uint16_t*>(bytes(most_keys_ * 2));
-    std::fill_n(nothing_drawn_, most_keys_, std::uint16_t{0});
+    weights_ = context.scratch.allocate(kType, block).template data<T>();
   }
 
   void compute(const HeadTask& task, float out_scale, TensorView out) {
@@ -82,7 +105,7 @@ class HeadWorker {
     for (std::int64_t query = task.queries.begin; query < task.queries.end; query += kTileRows) {
       const std::int64_t rows = std::min<std::int64_t>(kTileRows, task.queries.end - query);
       const std::int64_t keys = shape_.causal ? std::min(task.valid, query + rows) : task.valid;
-      compute_probabilities(task, query, rows, keys);
+      weigh_keys(task, query, rows, keys);
       weigh_values(task, query, rows, keys, out_scale, out);
     }
   }
@@ -116,7 +139,7 @@ class HeadWorker {
     return values_ + column / kPanelOutputs * panel_bytes(kType, shape_.length);
   }
 
-  void compute_probabilities(const HeadTask& task, std::int64_t query, std::int64_t rows, std::int64_t keys) {
+  void weigh_keys(const HeadTask& task, std::int64_t query, std::int64_t rows, std::int64_t keys) {
     for (std::int64_t key = 0; key < keys; key += kPanelOutputs) {
       multiply_tile(kType, {.x = part(task, query, 0),
                             .rows = static_cast<int>(rows),
@@ -125,25 +148,23 @@ class HeadWorker {
                             .sums = scores_ + key,
                             .sums_stride = most_keys_});
     }
-    softmax_rows({.rows = rows,
-                  .padded_rows = rows,
-                  .keys = most_keys_,
-                  .valid = keys,
-                  .first_query = query,
-                  .causal = shape_.causal,
-                  .scale = 1.0F / std::sqrt(static_cast<float>(shape_.head_size))},
-                 {}, nothing_drawn_, scores_, probabilities_);
+    const float scale = 1.0F / std::sqrt(static_cast<float>(shape_.head_size));
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t visible = shape_.causal ? std::min(keys, query + i + 1) : keys;
+      totals_[i] = exponentials(scores_ + i * most_keys_, visible, keys, scale, weights_ + i * most_keys_);
+    }
   }
 
   void weigh_values(const HeadTask& task, std::int64_t query, std::int64_t rows, std::int64_t keys,
                     float out_scale, TensorView out) {
     alignas(kAlignment) float sums[kTileRows * kPanelOutputs];
     for (std::int64_t column = 0; column < shape_.head_size; column += kPanelOutputs) {
-      multiply_tile(kType, {.x = {reinterpret_cast<const std::byte*>(probabilities_), most_keys_ * kSize},
+      multiply_tile(kType, {.x = {reinterpret_cast<const std::byte*>(weights_), most_keys_ * kSize},
                             .rows = static_cast<int>(rows),
                             .in = keys,
                             .panel = value_panel(column),
                             .sums = sums});
+      for (std::int64_t i = 0; i < rows; ++i) divide_row(sums + i * kPanelOutputs, totals_[i]);
       finish_tile({}, {.y_scale = out_scale},
                   {task.first_row + query, rows, task.column + column,
                    std::min(kPanelOutputs, shape_.head_size - column)},
@@ -154,10 +175,10 @@ class HeadWorker {
   const AttentionShape& shape_;
   const std::byte* qkv_;
   std::int64_t most_keys_;
-  std::byte *keys_, *values_;     // panels
-  float* scores_;                 // [kTileRows, most_keys_]
-  T* probabilities_;              // the same
-  std::uint16_t* nothing_drawn_;  // [most_keys_]
+  std::byte *keys_, *values_;  // panels
+  float* scores_;              // [kTileRows, most_keys_]
+  T* weights_;                 // the same: probabilities but for their division by
+  float totals_[kTileRows] = {};
 };
 
 }  // namespace

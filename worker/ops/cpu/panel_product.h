@@ -2,9 +2,9 @@
 // by one thread in the order of the inputs: it depends neither on the number of threads nor on other rows.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <span>
 
 #include "worker/ops/cpu/panels.h"
 #include "worker/ops/cpu/parallel.h"
@@ -31,46 +31,46 @@ struct Tile {
   std::int64_t column = 0, columns = 0;
 };
 
-// The work in pieces, in their best order: a task is a panel and a chunk of rows. Both are taken in blocks of
-// inputs that stay in the second-level cache together. Keeps the sums of i8's rows in the context's scratch
-// memory.
+// A panel and a chunk of rows, which is cut into tiles of `tile_rows` or, the first ones, one more.
+struct PanelTask {
+  const std::byte* panel = nullptr;
+  std::int64_t row = 0, column = 0, columns = 0;
+  std::int64_t tiles = 0, tile_rows = 0, larger_tiles = 0;
+};
+
+// The work in pieces, in their best order. Panels and rows are taken in blocks of inputs that stay in the
+// second-level cache together. Keeps the sums of i8's rows in the context's scratch memory.
 class PanelTasks {
  public:
   PanelTasks(Context& context, ConstTensorView x, const PanelWeight& weight);
 
   std::int64_t count() const { return chunks_ * weight_.panels(); }
+  PanelTask operator[](std::int64_t index) const;
+
   // finish(tile, its sums, f32 [rows, kPanelOutputs]) for the tiles of a task; on the way the beginning of
-  // the panel of `following`, where that is a task, is fetched.
+  // the panel of `following`, where there is one, is fetched.
   template <class Finish>
-  void compute(std::int64_t task, std::int64_t following, const Finish& finish) const {
+  void compute(const PanelTask& task, const PanelTask* following, const Finish& finish) const {
     alignas(kAlignment) float sums[kMostChunkRows * kPanelOutputs];
-    const std::int64_t tiles = tiles_of(task);
-    for (std::int64_t step = 0; step < tiles * blocks_; ++step) {
-      const Tile tile = tile_of(task, step % tiles);
-      float* const own = sums + (tile.row - rows_of(task).begin) * kPanelOutputs;
-      multiply({task, following, step, tiles}, tile, own);
-      if (step / tiles == blocks_ - 1) finish(tile, own);
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      TileTask product = first_tile(task, following, block);
+      for (std::int64_t tile = 0, row = 0; tile < task.tiles; ++tile) {
+        const std::int64_t rows = task.tile_rows + (tile < task.larger_tiles ? 1 : 0);
+        float* const own = sums + row * kPanelOutputs;
+        multiply(product, rows, own);
+        if (block + 1 == blocks_) finish(Tile{task.row + row, rows, task.column, task.columns}, own);
+        row += rows;
+      }
     }
   }
 
  private:
-  static constexpr std::int64_t kMostChunkRows = 192;
+  static constexpr std::int64_t kMostChunkRows = 128;
 
-  struct Step {
-    std::int64_t task, following;
-    std::int64_t index;  // block by block, and in those tile by tile
-    std::int64_t tiles;
-  };
-
-  Range rows_of(std::int64_t task) const { return part_of(x_.shape[0], 1, task / weight_.panels(), chunks_); }
-  std::int64_t tiles_of(std::int64_t task) const {
-    const Range rows = rows_of(task);
-    return (rows.end - rows.begin + kTileRows - 1) / kTileRows;
-  }
-  Tile tile_of(std::int64_t task, std::int64_t index) const;
-  void multiply(const Step& step, const Tile& tile, float* sums) const;
-  // Words of block `index` of panel `task`'s, in memory.
-  std::span<const std::byte> block_of(std::int64_t task, std::int64_t index) const;
+  Range words_of(std::int64_t block) const;
+  TileTask first_tile(const PanelTask& task, const PanelTask* following, std::int64_t block) const;
+  // Multiplies a tile of so many rows, and goes on to the next one.
+  void multiply(TileTask& tile, std::int64_t rows, float* sums) const;
 
   ConstTensorView x_;
   const PanelWeight& weight_;
@@ -86,10 +86,11 @@ void multiply_by_panels(Context& context, ConstTensorView x, const PanelWeight& 
   const PanelTasks tasks(context, x, weight);
   std::atomic<std::int64_t> claimed = 0;
 #pragma omp parallel num_threads(context.threads)
-  for (std::int64_t task = claimed++; task < tasks.count();) {
+  for (std::int64_t index = claimed++; index < tasks.count();) {
     const std::int64_t following = claimed++;
-    tasks.compute(task, following, finish);
-    task = following;
+    const PanelTask task = tasks[index], next = tasks[std::min(following, tasks.count() - 1)];
+    tasks.compute(task, following < tasks.count() ? &next : nullptr, finish);
+    index = following;
   }
 }
 

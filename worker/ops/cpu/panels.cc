@@ -249,6 +249,20 @@ void pack_transposed_panel(DType type, const MatrixRows& w, std::int64_t outputs
   }
 }
 
+PODIUM_AVX512 void sum_rows(const MatrixRows& x, std::int64_t rows, std::int64_t in, std::int32_t* sums) {
+  constexpr std::int64_t kBlock = 64;
+  const __m512i ones = _mm512_set1_epi8(1);
+  const __mmask64 last = (std::uint64_t{1} << in % kBlock) - 1;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::byte* const row = x.begin + r * x.stride;
+    __m512i sum = _mm512_setzero_si512();
+    std::int64_t k = 0;
+    for (; k + kBlock <= in; k += kBlock) sum = _mm512_dpbusd_epi32(sum, ones, _mm512_loadu_si512(row + k));
+    sum = _mm512_dpbusd_epi32(sum, ones, _mm512_maskz_loadu_epi8(last, row + k));
+    sums[r] = _mm512_reduce_add_epi32(sum);
+  }
+}
+
 void multiply_tile(DType type, const TileTask& task) {
   if (type == DType::f32) return multiply<SinglePrecision>(task);
   if (type == DType::bf16) return multiply<BrainFloats>(task);
@@ -258,13 +272,12 @@ void multiply_tile(DType type, const TileTask& task) {
 #else
 
 bool panels_multiply(DType /*type*/) { return false; }
-void pack_panel(DType, const MatrixRows&, std::int64_t, std::int64_t, std::byte*) {
-  PODIUM_CHECK(false, "panels are of processors with AVX-512");
-}
-void pack_transposed_panel(DType, const MatrixRows&, std::int64_t, std::int64_t, std::byte*) {
-  PODIUM_CHECK(false, "panels are of processors with AVX-512");
-}
-void multiply_tile(DType, const TileTask&) { PODIUM_CHECK(false, "panels are of processors with AVX-512"); }
+
+// What nobody calls, since no type has panels.
+void pack_panel(DType, const MatrixRows&, std::int64_t, std::int64_t, std::byte*) {}
+void pack_transposed_panel(DType, const MatrixRows&, std::int64_t, std::int64_t, std::byte*) {}
+void sum_rows(const MatrixRows&, std::int64_t, std::int64_t, std::int32_t*) {}
+void multiply_tile(DType, const TileTask&) {}
 
 #endif
 

@@ -45,6 +45,9 @@ void pack_panel(DType type, const MatrixRows& w, std::int64_t outputs, std::int6
 void pack_transposed_panel(DType type, const MatrixRows& w, std::int64_t outputs, std::int64_t in,
                            std::byte* panel);
 
+// sums[r] = sum_k x[r, k] of i8.
+void sum_rows(const MatrixRows& x, std::int64_t rows, std::int64_t in, std::int32_t* sums);
+
 struct TileTask {
   MatrixRows x;
   int rows = 0;  // 1 to kTileRows

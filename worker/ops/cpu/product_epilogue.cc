@@ -13,19 +13,20 @@ struct TileValues {
   std::int64_t stride = 0, rows = 0, columns = 0;
 };
 
-PODIUM_SIMD_CLONES void scale_sums(const TileValues& v, const float* scales) {
+// Without scales those are 1, without a bias that is 0.
+PODIUM_SIMD_CLONES void scale_and_shift(const TileValues& v, const float* scales, const float* bias) {
   for (std::int64_t i = 0; i < v.rows; ++i) {
     float* const row = v.begin + i * v.stride;
+    if (scales == nullptr) {
 #pragma omp simd
-    for (std::int64_t j = 0; j < v.columns; ++j) row[j] *= scales[j];
-  }
-}
-
-PODIUM_SIMD_CLONES void add_bias(const TileValues& v, const float* bias) {
-  for (std::int64_t i = 0; i < v.rows; ++i) {
-    float* const row = v.begin + i * v.stride;
+      for (std::int64_t j = 0; j < v.columns; ++j) row[j] += bias[j];
+    } else if (bias == nullptr) {
 #pragma omp simd
-    for (std::int64_t j = 0; j < v.columns; ++j) row[j] += bias[j];
+      for (std::int64_t j = 0; j < v.columns; ++j) row[j] *= scales[j];
+    } else {
+#pragma omp simd
+      for (std::int64_t j = 0; j < v.columns; ++j) row[j] = row[j] * scales[j] + bias[j];
+    }
   }
 }
 
@@ -81,8 +82,12 @@ PODIUM_SIMD_CLONES void store_quantised(const TileValues& v, float inverse_scale
 void finish_tile(const InferenceWeight& weight, const InferenceEpilogue& epilogue, const Tile& tile,
                  float* sums, std::int64_t stride, TensorView y) {
   const TileValues v{sums, stride, tile.rows, tile.columns};
-  if (weight.scales.address != nullptr) scale_sums(v, weight.scales.data<float>() + tile.column);
-  if (weight.bias.address != nullptr) add_bias(v, weight.bias.data<float>() + tile.column);
+  const auto part = [&](const ConstTensorView& vector) {
+    return vector.address == nullptr ? nullptr : vector.data<float>() + tile.column;
+  };
+  const float* const scales = part(weight.scales);
+  const float* const bias = part(weight.bias);
+  if (scales != nullptr || bias != nullptr) scale_and_shift(v, scales, bias);
   if (epilogue.activation == Activation::gelu) activate_gelu(v);
   if (epilogue.activation == Activation::gelu_tanh) activate_gelu_tanh(v);
   const std::int64_t y_stride = y.shape[1], first = tile.row * y_stride + tile.column;

@@ -104,6 +104,8 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
   forward(context, shape, make_task(shape, valid_lengths, dropout, to), dropout, qkv, out);
 }
 
+DType quantised_attention_type(const Context& /*context*/, DType activation) { return activation; }
+
 bool attention_quantises(const Context& /*context*/, const AttentionShape& shape, DType qkv) {
   return qkv == DType::f16 && shape.head_size % 8 == 0 && shape.head_size <= kQuantisedHeadSize;
 }
