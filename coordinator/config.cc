@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
+#include "common/net/access.h"
 #include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 #include "common/spec/yaml_document.h"
@@ -342,7 +343,7 @@ std::string check_limits(const Limits& limits) {
 
 }  // namespace
 
-bool Config::loopback_only() const { return boost::asio::ip::make_address(listen.host).is_loopback(); }
+bool Config::loopback_only() const { return is_loopback(listen); }
 
 std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
   Config config;

@@ -29,12 +29,16 @@ std::string_view title(int status) {
       return "Wrong content type";
     case 422:
       return "Unprocessable";
+    case 429:
+      return "Too many requests";
     case 431:
       return "Request header too large";
     case 500:
       return "Internal error";
     case 503:
       return "Unavailable";
+    case 504:
+      return "Timed out";
     case 507:
       return "Insufficient storage";
   }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/spec/json_body.h"
 #include "common/spec/source_map.h"
 #include "coordinator/api/account_figures.h"
-#include "coordinator/api/body.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/accounts/account_rules.h"

@@ -1,7 +1,6 @@
 #include "coordinator/api/guard.h"
 
-#include <boost/asio/ip/address.hpp>
-
+#include "common/net/access.h"
 #include "common/net/problem.h"
 #include "common/net/token.h"
 
@@ -11,14 +10,10 @@ namespace {
 enum class Caller { nobody, stranger, user, agent };
 
 Caller caller_of(const ApiOptions& options, const ServerRequest& request) {
-  const std::string* field = request.headers.find("Authorization");
-  if (!field) return Caller::nobody;
-  const std::size_t space = std::min(field->find(' '), field->size());
-  if (!equal_ignoring_case(std::string_view(*field).substr(0, space), "Bearer"))
-    return Caller::nobody;  // a proxy's own
-  const std::string_view token = std::string_view(*field).substr(std::min(space + 1, field->size()));
-  if (equal_in_constant_time(token, options.user_token)) return Caller::user;
-  if (equal_in_constant_time(token, options.agent_token)) return Caller::agent;
+  const std::optional<std::string_view> token = bearer_token(request);
+  if (!token) return Caller::nobody;
+  if (equal_in_constant_time(*token, options.user_token)) return Caller::user;
+  if (equal_in_constant_time(*token, options.agent_token)) return Caller::agent;
   return Caller::stranger;
 }
 
@@ -37,25 +32,10 @@ bool may(const ApiOptions& options, Audience audience, Caller caller) {
   return false;
 }
 
-// "name:port" or "[v6]:port" without the port and brackets.
-std::string host_name(const std::string& host) {
-  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.find(':'));
-}
-
 }  // namespace
 
 std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRequest& request) {
-  if (!options.check_host) return std::nullopt;
-  const std::string* host = request.headers.find("Host");
-  if (!host) return std::nullopt;  // HTTP/1.0, so not a browser
-  const std::string name = host_name(*host);
-  boost::system::error_code not_an_address;
-  boost::asio::ip::make_address(name, not_an_address);
-  if (!not_an_address || equal_ignoring_case(name, "localhost")) return std::nullopt;
-  return problem(
-      403, "this coordinator serves its own machine; use http://localhost or its IP address as the host",
-      request.id);
+  return options.check_host ? refuse_rebound_host(request) : std::nullopt;
 }
 
 std::string_view token_of(const ApiOptions& options, const ServerRequest& request) {

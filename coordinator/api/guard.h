@@ -9,8 +9,7 @@
 
 namespace podium {
 
-// A page of another site can reach an API on loopback by making its own name resolve to 127.0.0.1; its
-// requests then carry that name.
+// As refuse_rebound_host(), where the options ask for it.
 std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRequest& request);
 
 // "user", "agent" or "nobody": whose token the request carries.

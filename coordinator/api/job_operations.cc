@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/units.h"
-#include "coordinator/api/body.h"
+#include "common/spec/json_body.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "coordinator/api/body.h"
+#include "common/spec/json_body.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 

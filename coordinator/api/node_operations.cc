@@ -2,8 +2,8 @@
 // the node as it is then.
 #include <nlohmann/json.hpp>
 
+#include "common/spec/json_body.h"
 #include "common/spec/source_map.h"
-#include "coordinator/api/body.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"

@@ -1,6 +1,6 @@
 // GET /metrics: the cluster and the scheduler as Prometheus metrics.
+#include "common/net/prometheus_text.h"
 #include "coordinator/api/account_figures.h"
-#include "coordinator/api/prometheus_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/plan/start_order.h"
@@ -167,7 +167,8 @@ void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   page.sample({{"by", "growing"}}, static_cast<double>(counters.grown));
   page.sample({{"by", "shrinking"}}, static_cast<double>(counters.shrunk));
   page.histogram("podium_scheduler_pass_duration_seconds",
-                 "Time of the scheduler's passes; each pass makes one plan.", counters.plans);
+                 "Time of the scheduler's passes; each pass makes one plan.");
+  page.sample({}, counters.plans);
   page.counter("podium_turns_total", "Commands the coordinator's loop has taken.");
   page.sample({}, static_cast<double>(counters.turns));
   page.counter("podium_events_total", "Events written to the log, by type.");

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
-#include "coordinator/api/body.h"
+#include "common/spec/json_body.h"
 
 namespace podium {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/net/code_snapshot.h"
-#include "coordinator/api/body.h"
+#include "common/spec/json_body.h"
 
 namespace podium {
 namespace {

@@ -92,7 +92,7 @@ Events CommandLoop::end_turn(Events events, Time now, std::optional<ExperimentTe
   if (plans) {
     const auto begin = Steady::now();
     plan_ = make_plan(state_, now);
-    counters_.plans.add(Steady::now() - begin);
+    counters_.plans.add(std::chrono::duration<double>(Steady::now() - begin).count());
     counters_.count(plan_);
     Events enacted = enact(state_, plan_, now);
     apply_all(state_, enacted);

@@ -1,22 +1,19 @@
 // Runs work that would delay the loop's thread: reads of the store, checks of specs, reads of files. It runs
 // on a few threads; its result or exception comes back to the awaiting coroutine on the loop's thread. Each
 // kind of work has a pool of its own, so that no kind waits for another. A pool takes a bounded number of
-// pieces and throws Busy beyond it. Name a lambda that captures strings or containers before the co_await:
-// GCC 12 destroys one written inside it twice.
+// pieces and throws Busy beyond it. Name a lambda that captures strings or containers (run_on.h).
 #pragma once
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "common/net/run_on.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
@@ -37,9 +34,7 @@ class WorkPool {
   template <class Work>
   boost::asio::awaitable<std::invoke_result_t<Work&>> run(Work work) {
     const Place place(*this);
-    auto result =
-        co_await boost::asio::co_spawn(pool_, as_coroutine(std::move(work)), boost::asio::use_awaitable);
-    co_return std::move(*result);
+    co_return co_await run_on(pool_, std::move(work));
   }
 
   // Runs `query(reader)` with a read-only view of the store. Throws Busy.
@@ -68,12 +63,6 @@ class WorkPool {
     WorkPool& pool;
     std::unique_ptr<Reader> reader;
   };
-
-  // Optional, because co_spawn wants a default value beside an exception.
-  template <class Work>
-  static boost::asio::awaitable<std::optional<std::invoke_result_t<Work&>>> as_coroutine(Work work) {
-    co_return work();
-  }
 
   const Store& store_;
   const std::string what_;

@@ -1,4 +1,4 @@
-#include "coordinator/api/body.h"
+#include "common/spec/json_body.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "coordinator/api/prometheus_text.h"
+#include "common/net/prometheus_text.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -31,15 +31,16 @@ void PrometheusText::line(std::string_view suffix, const Labels& labels, double 
   text_ += fmt::format(" {}\n", value);
 }
 
-void PrometheusText::histogram(std::string_view name, std::string_view help,
-                               const DurationHistogram& histogram) {
-  family(name, "histogram", help);
-  for (std::size_t i = 0; i < histogram.up_to.size(); ++i)
-    line("_bucket", {{"le", fmt::format("{}", DurationHistogram::kBounds[i])}},
-         static_cast<double>(histogram.up_to[i]));
-  line("_bucket", {{"le", "+Inf"}}, static_cast<double>(histogram.count));
-  line("_sum", {}, histogram.sum);
-  line("_count", {}, static_cast<double>(histogram.count));
+void PrometheusText::sample(const Labels& labels, const Histogram& histogram) {
+  for (std::size_t i = 0; i <= histogram.bounds.size(); ++i) {
+    const bool is_last = i == histogram.bounds.size();
+    const std::string bound = is_last ? "+Inf" : fmt::format("{}", histogram.bounds[i]);
+    Labels bounded = labels;
+    bounded.emplace_back("le", bound);
+    line("_bucket", bounded, static_cast<double>(is_last ? histogram.count : histogram.up_to[i]));
+  }
+  line("_sum", labels, histogram.sum);
+  line("_count", labels, static_cast<double>(histogram.count));
 }
 
 }  // namespace podium

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordinator/loop/loop_counters.h"
+#include "common/base/histogram.h"
 
 namespace podium {
 
@@ -18,8 +18,9 @@ class PrometheusText {
   // Begins a family; the samples that follow belong to it. A counter's name ends in _total.
   void counter(std::string_view name, std::string_view help) { family(name, "counter", help); }
   void gauge(std::string_view name, std::string_view help) { family(name, "gauge", help); }
+  void histogram(std::string_view name, std::string_view help) { family(name, "histogram", help); }
   void sample(const Labels& labels, double value) { line("", labels, value); }
-  void histogram(std::string_view name, std::string_view help, const DurationHistogram& histogram);
+  void sample(const Labels& labels, const Histogram& histogram);
 
   const std::string& text() const { return text_; }
 
