@@ -38,6 +38,7 @@ Examples:
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
   podium-worker infer model --text lines.txt    fill [MASK], write embeddings
   podium-worker generate model --prompt 'Once upon a time'
+  podium-worker serve bert=model                answer requests over HTTP
   podium-worker calibrate model --text 'corpus/*.txt' --out model-int8
   podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
@@ -88,6 +89,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_local(app, exit);
   add_predict(app);
   add_score(app);
+  add_serve(app);
   add_tokenize(app);
   add_vocab(app);
 }

@@ -53,14 +53,15 @@ LAYERS = {
     "worker/evaluate": ["worker/tasks"],
     "worker/infer": ["worker/checkpoint"],
     "worker/generate": ["worker/infer"],
-    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/tasks", "common/spec"],
+    "worker/serve": ["worker/infer", "worker/tasks", "common/net", "common/spec"],
+    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
 
 # Header prefix: the folders that may include it.
 PRIVATE_LIBRARIES = {
-    "boost/": ["common/net", "coordinator", "agent", "cli"],
+    "boost/": ["common/net", "coordinator", "agent", "cli", "worker/serve"],
     "sqlite3.h": ["coordinator/store"],
     "yaml-cpp/": ["common/spec"],
     "valijson/": ["common/spec"],

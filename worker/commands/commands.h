@@ -21,6 +21,7 @@ void add_prepare(CLI::App& app, WorkerExit& exit);
 void add_predict(CLI::App& app);
 void add_profile(CLI::App& app, WorkerExit& exit);
 void add_score(CLI::App& app);
+void add_serve(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_vocab(CLI::App& app);
 

@@ -48,9 +48,7 @@ std::vector<FeatureScores> scores_of(const std::vector<run_squad::Logits>& logit
   for (const run_squad::Logits& one : logits) {
     std::vector<float> flat;
     for (const auto& pair : one) flat.insert(flat.end(), pair.begin(), pair.end());
-    std::vector<double> numbers(FeatureScores::count(n_best), 0.0);
-    FeatureScores::write(flat, n_best, numbers);
-    scores.emplace_back(numbers);
+    scores.push_back(FeatureScores::of(flat, n_best));
   }
   return scores;
 }

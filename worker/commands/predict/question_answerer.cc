@@ -24,16 +24,12 @@ std::vector<FeatureScores> QuestionAnswerer::scores_of(const SquadFeatures& feat
   const auto begin = std::chrono::steady_clock::now();
   const int n_best = std::min(rules_.answers.n_best, rules_.shape.sequence_length);
   std::vector<FeatureScores> scores;
-  std::vector<double> numbers;
   for (std::int64_t first = 0; first < features.size(); first += static_cast<std::int64_t>(batch_)) {
     std::vector<TextSequence> together;
     for (std::int64_t f = first; f < features.size() && together.size() < batch_; ++f)
       together.push_back(sequence_of(features, f));
-    for (const std::vector<float>& logits : inference_.run(together)) {
-      numbers.assign(FeatureScores::count(n_best), 0.0);
-      FeatureScores::write(logits, n_best, numbers);
-      scores.emplace_back(numbers);
-    }
+    for (const std::vector<float>& logits : inference_.run(together))
+      scores.push_back(FeatureScores::of(logits, n_best));
   }
   sequences_ += features.size();
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -42,9 +38,7 @@ std::vector<FeatureScores> QuestionAnswerer::scores_of(const SquadFeatures& feat
 
 TextSequence QuestionAnswerer::sequence_of(const SquadFeatures& features, std::int64_t feature) const {
   TextSequence sequence;
-  const std::int32_t before = features.append(feature, model_.tokenizer->special(), sequence.ids);
-  sequence.types.assign(sequence.ids.size(), 1);
-  std::fill_n(sequence.types.begin(), before, 0);
+  features.append(feature, model_.tokenizer->special(), sequence.ids, sequence.types);
   return sequence;
 }
 

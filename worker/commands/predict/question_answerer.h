@@ -6,15 +6,10 @@
 
 #include "worker/commands/predict/prediction.h"
 #include "worker/infer/span_inference.h"
-#include "worker/tasks/squad/squad_answers.h"
+#include "worker/tasks/squad/question_rules.h"
 #include "worker/tasks/squad/squad_data.h"
 
 namespace podium {
-
-struct QuestionRules {
-  FeatureShape shape;
-  AnswerRules answers;
-};
 
 class QuestionAnswerer {
  public:

@@ -9,21 +9,17 @@
 #include <system_error>
 
 #include "common/base/file.h"
-#include "worker/checkpoint/manifest.h"
 #include "worker/commands/output.h"
 #include "worker/commands/predict/json_lines.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/commands/predict/question_answerer.h"
 #include "worker/data/failure.h"
-#include "worker/tasks/squad/squad_task.h"
-#include "worker/train/phases.h"
 
 namespace podium {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kUsualLength = 384;
 constexpr std::size_t kQuestionsTogether = 256;
 
 struct QuestionOptions {
@@ -37,15 +33,9 @@ struct QuestionOptions {
 
 // Those of the checkpoint's spec, else run_squad.py's, where the options do not say otherwise.
 QuestionRules rules_of(const QuestionOptions& options, const fs::path& folder, const ModelSpec& model) {
-  TrainingSpec training;
-  training.sequence_length = std::min(kUsualLength, model.max_positions);
-  SquadAnswerSpec answers;
-  if (fs::exists(folder / kManifestName)) {
-    const JobSpec spec = read_manifest(folder).state.spec;
-    training = training_phases(spec.training).back().training;
-    answers = spec.evaluate.squad;
-  }
-  FeatureShape shape = feature_shape(training);
+  QuestionRules rules = question_rules(folder, model.max_positions);
+  FeatureShape& shape = rules.shape;
+  AnswerRules& answers = rules.answers;
   shape.sequence_length = options.length.value_or(shape.sequence_length);
   shape.document_stride = options.stride.value_or(shape.document_stride);
   shape.query_length = options.query_length.value_or(shape.query_length);
@@ -60,7 +50,8 @@ QuestionRules rules_of(const QuestionOptions& options, const fs::path& folder, c
         fmt::format("--length {} leaves no room for a context behind --query-length {} and {} special "
                     "tokens",
                     shape.sequence_length, shape.query_length, kSquadSpecialTokens));
-  return {shape, answer_rules(answers, options.may_be_none)};
+  answers.may_be_none = options.may_be_none;
+  return rules;
 }
 
 double probability_of(const SquadAnswers& answers) {

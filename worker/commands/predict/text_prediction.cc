@@ -8,7 +8,7 @@
 #include "worker/commands/output.h"
 #include "worker/commands/predict/json_lines.h"
 #include "worker/commands/predict/prediction.h"
-#include "worker/commands/text_answers.h"
+#include "worker/infer/text_answers.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 

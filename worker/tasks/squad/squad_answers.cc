@@ -108,6 +108,12 @@ void FeatureScores::write(std::span<const float> logits, int n_best, std::span<d
   }
 }
 
+FeatureScores FeatureScores::of(std::span<const float> logits, int n_best) {
+  std::vector<double> numbers(count(n_best), 0.0);
+  write(logits, n_best, numbers);
+  return FeatureScores(numbers);
+}
+
 FeatureScores::FeatureScores(std::span<const double> numbers)
     : null_first(numbers[0]), null_last(numbers[1]) {
   const std::size_t half = (numbers.size() - 2) / 2;

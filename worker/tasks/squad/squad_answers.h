@@ -30,6 +30,7 @@ class FeatureScores {
 
   // `logits` [valid positions, 2]: as a first and as a last token.
   static void write(std::span<const float> logits, int n_best, std::span<double> numbers);
+  static FeatureScores of(std::span<const float> logits, int n_best);
 
   struct Candidate {
     std::int32_t position = 0;

@@ -77,12 +77,10 @@ MicroBatch squad_batch(const SquadFeatures& features, std::span<const std::int64
   std::vector<std::int32_t> firsts, lasts;
   for (const std::int64_t feature : which) {
     const std::size_t begin = batch.input_ids.size();
-    const auto before = static_cast<std::size_t>(features.append(feature, special, batch.input_ids));
+    features.append(feature, special, batch.input_ids, batch.token_types);
     const std::size_t end = batch.input_ids.size(), padded = begin + static_cast<std::size_t>(length);
     batch.valid_lengths.push_back(static_cast<std::int32_t>(end - begin));
     batch.input_ids.resize(padded, special.pad);
-    batch.token_types.resize(begin + before, 0);
-    batch.token_types.resize(end, 1);
     batch.token_types.resize(padded, 0);
     const TokenSpan answer = labels ? features.answer_positions(feature) : TokenSpan{-1, -1};
     firsts.push_back(answer.first);

@@ -203,6 +203,13 @@ std::int32_t SquadFeatures::append(std::int64_t feature, const SpecialTokens& sp
   return before;
 }
 
+void SquadFeatures::append(std::int64_t feature, const SpecialTokens& special, std::vector<std::int32_t>& ids,
+                           std::vector<std::int32_t>& types) const {
+  const std::int32_t before = append(feature, special, ids);
+  types.resize(types.size() + static_cast<std::size_t>(before), 0);
+  types.resize(ids.size(), 1);
+}
+
 TokenSpan SquadFeatures::answer_positions(std::int64_t feature) const {
   const SquadFeature& own = (*this)[feature];
   const std::optional<TokenSpan>& answer = question_of(feature).answer;

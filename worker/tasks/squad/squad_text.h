@@ -112,6 +112,9 @@ class SquadFeatures {
   // Appends the feature's tokens, without padding; returns how many come before the context's.
   std::int32_t append(std::int64_t feature, const SpecialTokens& special,
                       std::vector<std::int32_t>& ids) const;
+  // The same with the tokens' types: 1 from the context on.
+  void append(std::int64_t feature, const SpecialTokens& special, std::vector<std::int32_t>& ids,
+              std::vector<std::int32_t>& types) const;
   // Where the context's tokens begin in the sequence.
   std::int32_t context_begin(std::int64_t feature) const;
   // The answer's first and last position in the sequence; 0 and 0, [CLS], where the feature lacks it.

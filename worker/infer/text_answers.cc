@@ -1,4 +1,4 @@
-#include "worker/commands/text_answers.h"
+#include "worker/infer/text_answers.h"
 
 #include <spdlog/fmt/fmt.h>
 

@@ -1,4 +1,4 @@
-// How the commands tell what a BERT makes of a text (text_inference.h).
+// How what a BERT makes of a text (text_inference.h) is told.
 #pragma once
 
 #include <nlohmann/json.hpp>

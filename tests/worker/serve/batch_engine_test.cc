@@ -1,0 +1,143 @@
+// Requests through a real thread, with passes that the test makes up.
+#include "worker/serve/batch_engine.h"
+
+#include <gmock/gmock.h>
+
+#include <future>
+#include <stdexcept>
+
+namespace podium {
+namespace {
+
+using std::chrono::seconds;
+using Kind = EngineResult::Kind;
+
+TextSequence sequence_of(int length) {
+  TextSequence sequence;
+  sequence.ids.assign(static_cast<std::size_t>(length), 7);
+  return sequence;
+}
+
+// Passes that tell a sequence's length and how many were computed together. Each waits until it is let go.
+class MadeUpPasses {
+ public:
+  std::vector<SequenceResult> compute(std::span<const TextSequence> sequences) {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return allowed_ > 0; });
+    --allowed_;
+    if (fails_) throw std::runtime_error("made up");
+    std::vector<SequenceResult> results;
+    for (const TextSequence& sequence : sequences)
+      results.push_back(
+          {.scores = {static_cast<float>(sequence.length()), static_cast<float>(sequences.size())}});
+    return results;
+  }
+  void let_go(int passes) {
+    const std::scoped_lock lock(mutex_);
+    allowed_ += passes;
+    changed_.notify_all();
+  }
+  void fail() {
+    const std::scoped_lock lock(mutex_);
+    fails_ = true;
+  }
+  void wait_for_pass(int number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_ >= number; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int begun_ = 0, allowed_ = 0;
+  bool fails_ = false;
+};
+
+class BatchEngineTest : public testing::Test {
+ protected:
+  ~BatchEngineTest() override { passes_.let_go(1000); }
+
+  // Nothing where there is no room.
+  std::optional<std::future<EngineResult>> ask(const std::vector<int>& lengths,
+                                               std::chrono::milliseconds timeout = seconds(600)) {
+    const auto told = std::make_shared<std::promise<EngineResult>>();
+    EngineRequest request{.arrived = std::chrono::steady_clock::now()};
+    request.deadline = request.arrived + timeout;
+    for (const int length : lengths) request.sequences.push_back(sequence_of(length));
+    request.done = [told](EngineResult result) { told->set_value(std::move(result)); };
+    if (!engine_.submit(std::move(request))) return std::nullopt;
+    return told->get_future();
+  }
+
+  MadeUpPasses passes_;
+  ServeMeter meter_;
+  BatchEngine engine_{
+      [this](HeadPass, std::span<const TextSequence> sequences, int) { return passes_.compute(sequences); },
+      {.max_tokens = 10, .max_waiting = 6},
+      meter_};
+};
+
+TEST_F(BatchEngineTest, WhatCameMeanwhileIsComputedTogether) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  auto second = ask({2}), third = ask({3});
+  passes_.let_go(2);
+  EXPECT_THAT(first->get().results[0].scores, testing::ElementsAre(1, 1));
+  EXPECT_THAT(second->get().results[0].scores, testing::ElementsAre(2, 2));
+  EXPECT_THAT(third->get().results[0].scores, testing::ElementsAre(3, 2));
+  const ServeMeter::Figures figures = meter_.figures();
+  EXPECT_EQ(figures.batch_sequences.count, 2U);
+  EXPECT_EQ(figures.batch_sequences.sum, 3);
+  EXPECT_EQ(figures.batch_tokens.sum, 6);
+  EXPECT_EQ(figures.waited.count, 3U);
+  EXPECT_EQ(figures.computed.count, 2U);
+}
+
+TEST_F(BatchEngineTest, ARequestOfSeveralBatchesIsToldOnce) {
+  auto asked = ask({4, 6, 5});
+  passes_.wait_for_pass(1);
+  EXPECT_EQ(asked->wait_for(seconds(0)), std::future_status::timeout);
+  passes_.let_go(2);
+  const EngineResult result = asked->get();
+  EXPECT_EQ(result.kind, Kind::computed);
+  ASSERT_EQ(result.results.size(), 3U);
+  EXPECT_THAT(result.results[0].scores, testing::ElementsAre(4, 2));
+  EXPECT_THAT(result.results[1].scores, testing::ElementsAre(6, 2));
+  EXPECT_THAT(result.results[2].scores, testing::ElementsAre(5, 1));
+}
+
+TEST_F(BatchEngineTest, AFullQueueTakesNothingOfARequest) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  EXPECT_TRUE(ask({1, 1, 1, 1}));
+  EXPECT_FALSE(ask({1, 1, 1}));
+  EXPECT_EQ(engine_.waiting(), 4U);
+  EXPECT_TRUE(ask({1, 1}));
+  EXPECT_FALSE(engine_.has_room());
+  EXPECT_GE(engine_.retry_after(), seconds(1));
+}
+
+TEST_F(BatchEngineTest, TheLateAreNotComputed) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  auto late = ask({2, 2}, std::chrono::milliseconds(0));
+  auto patient = ask({3});
+  passes_.let_go(2);
+  EXPECT_EQ(late->get().kind, Kind::expired);
+  EXPECT_THAT(patient->get().results[0].scores, testing::ElementsAre(3, 1));
+}
+
+TEST_F(BatchEngineTest, APassThatFailsFailsItsRequestsOnly) {
+  passes_.fail();
+  auto first = ask({1});
+  passes_.let_go(1);
+  EXPECT_EQ(first->get().kind, Kind::failed);
+  auto second = ask({1});
+  passes_.let_go(1);
+  EXPECT_EQ(second->get().kind, Kind::failed);
+}
+
+}  // namespace
+}  // namespace podium

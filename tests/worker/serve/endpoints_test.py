@@ -1,0 +1,197 @@
+"""What each endpoint answers is what podium-worker infer and predict say of the same text; what it refuses, and how."""
+
+import json
+import pathlib
+import random
+import tempfile
+import unittest
+
+import served
+
+FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-models-")
+MODELS = {"bert": pathlib.Path(FOLDER.name) / "bert", "squad": pathlib.Path(FOLDER.name) / "squad"}
+
+
+def setUpModule():
+    served.write_model(MODELS["bert"], 1)
+    served.write_model(MODELS["squad"], 2, question_answering=True)
+
+
+class Endpoints(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = served.Server(MODELS)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.terminate() == 0, cls.server.log()
+        cls.server.__exit__()
+
+    def setUp(self):
+        self.client = self.server.client()
+
+    def tearDown(self):
+        self.client.close()
+
+    def ask(self, model, endpoint, **body):
+        reply = self.client.ask(model, endpoint, body)
+        self.assertEqual(reply.status, 200, reply.body)
+        served.check_described(f"/v1/models/{{model}}/{endpoint}", reply, body)
+        return reply.json()
+
+    def refused(self, status, model, endpoint, body):
+        reply = self.client.ask(model, endpoint, body)
+        self.assertEqual(reply.status, status, reply.body)
+        served.check_described("/v1/models/{model}/embed", reply)
+        return reply.json()
+
+    def same_masks(self, told, expected):
+        self.assertEqual(told["tokens"], expected["tokens"])
+        self.assertEqual([m["position"] for m in told["masks"]], [m["position"] for m in expected["masks"]])
+        for one, other in zip(told["masks"], expected["masks"]):
+            self.assertEqual([c["token"] for c in one["candidates"]], [c["token"] for c in other["candidates"]])
+            for a, b in zip(one["candidates"], other["candidates"]):
+                self.assertAlmostEqual(a["probability"], b["probability"], places=5)
+
+    def test_fill_mask_says_what_infer_says(self):
+        chance = random.Random(3)
+        texts = [served.text(chance, words, masks) for words, masks in ((1, 1), (7, 2), (30, 3), (62, 1))]
+        pairs = [(served.text(chance, 5), served.text(chance, 9, 0)), (served.text(chance, 3, 0), served.text(chance, 3, 0))]
+        lines = texts + ["\t".join(pair) for pair in pairs]
+        expected = [json.loads(line) for line in served.worker(
+            "infer", MODELS["bert"], "--json", "--top", 4, "--batch", 1, given="\n".join(lines) + "\n").splitlines()]
+        for text, line in zip(texts, expected):
+            told = self.ask("bert", "fill-mask", text=text, top=4)
+            self.same_masks(told, line)
+            self.assertNotIn("follows", told)
+        for (text, following), line in zip(pairs, expected[len(texts):]):
+            told = self.ask("bert", "fill-mask", text=text, next=following, top=4)
+            self.same_masks(told, line)
+            self.assertAlmostEqual(told["follows"], line["follows"], places=5)
+
+    def test_embed_says_what_infer_writes(self):
+        chance = random.Random(4)
+        texts = [served.text(chance, words, 0) for words in (1, 20, 60)]
+        out = pathlib.Path(FOLDER.name) / "embeddings.safetensors"
+        served.worker("infer", MODELS["bert"], "--batch", 1, "--embeddings", out, given="\n".join(texts) + "\n")
+        tensors, _ = served.safetensors_file.read(out)
+        for i, text in enumerate(texts):
+            told = self.ask("bert", "embed", text=text)
+            for kind in ("mean", "pooled"):
+                self.assertEqual(len(told[kind]), 64)
+                for one, other in zip(told[kind], tensors[kind][i].tolist()):
+                    self.assertAlmostEqual(one, other, places=5)
+        self.assertNotIn("pooled", self.ask("squad", "embed", text=texts[0]), "a model for questions has no pooler")
+
+    def test_embed_ignores_masks(self):
+        told = self.ask("squad", "embed", text="w1 [MASK] w2")
+        self.assertEqual(told["tokens"], 5)
+
+    def test_answer_says_what_predict_says(self):
+        chance = random.Random(5)
+        asked = [{"question": served.text(chance, 4, 0) + " ?", "context": served.text(chance, words, 0)}
+                 for words in (1, 9, 40, 200)]
+        lines = pathlib.Path(FOLDER.name) / "questions.jsonl"
+        lines.write_text("".join(json.dumps(one) + "\n" for one in asked))
+        for options, fields in (((), {}), (("--may-be-none", "--null-threshold", "-3"),
+                                           {"may_be_none": True, "null_threshold": -3})):
+            expected = [json.loads(line) for line in served.worker(
+                "predict", MODELS["squad"], "--length", served.POSITIONS, "--query-length", 16, "--document-stride", 16,
+                "--jsonl", lines, "--json", "--best", 3, *options).splitlines()]
+            for one, line in zip(asked, expected):
+                told = self.ask("squad", "answer", best=3, **one, **fields)
+                self.assertEqual(told["answer"], line["answer"])
+                self.assertAlmostEqual(told["probability"], line["probability"], places=5)
+                self.assertEqual([b["text"] for b in told["best"]], [b["text"] for b in line["best"]])
+                self.assertEqual("null_odds" in told, bool(fields))
+                if fields:
+                    self.assertAlmostEqual(told["null_odds"], line["null_odds"], places=4)
+
+    def test_an_answer_is_a_part_of_the_context(self):
+        context = "w1  w2 w3, w4 w5"
+        self.assertIn(self.ask("squad", "answer", question="w9 ?", context=context)["answer"], context.replace("  ", " "))
+
+    def test_models_say_what_they_do(self):
+        reply = self.client.get("/v1/models")
+        served.check_described("/v1/models", reply)
+        told = {model["name"]: model for model in reply.json()["models"]}
+        self.assertEqual(told["bert"]["endpoints"], ["fill-mask", "embed"])
+        self.assertEqual(told["squad"]["endpoints"], ["embed", "answer"])
+        self.assertEqual((told["bert"]["max_tokens"], told["bert"]["precision"], told["bert"]["ready"]), (64, "fp32", True))
+
+    def test_a_text_that_is_too_long_is_refused_with_the_limit(self):
+        told = self.refused(422, "bert", "fill-mask", {"text": "[MASK] " + "w1 " * 100})
+        self.assertIn("has 103 tokens and the model takes at most 64", told["detail"])
+        self.assertEqual(told["errors"][0]["where"], "/text")
+
+    def test_a_text_that_is_too_long_is_cut_where_that_is_asked_for(self):
+        text = "w1 [MASK] " + "w2 " * 100
+        (line,) = served.worker("predict", MODELS["bert"], "--mask", text, "--truncate", "--json", "--top", 4).splitlines()
+        told = self.ask("bert", "fill-mask", text=text, truncate=True, top=4)
+        self.assertEqual(told["tokens"], served.POSITIONS)
+        self.same_masks(told, json.loads(line))
+        self.assertIn("no [MASK]", self.refused(422, "bert", "fill-mask", {"text": "w2 " * 99 + "[MASK]", "truncate": True})["detail"])
+
+    def test_mistakes_are_told_together(self):
+        told = self.refused(422, "bert", "fill-mask", {"text": 7, "top": 0, "timeout_ms": "soon", "tob": 3})
+        said = {error["where"]: error["message"] for error in told["errors"]}
+        self.assertEqual(said, {"/tob": 'is not known; did you mean "top"?', "/text": "must be a text",
+                                "/top": "must be a whole number from 1 to 1000",
+                                "/timeout_ms": "must be a whole number from 1 to 3600000"})
+        self.assertEqual(self.refused(422, "squad", "answer", {"question": "w1"})["errors"][0]["where"], "/context")
+        self.assertIn("no [MASK]", self.refused(422, "bert", "fill-mask", {"text": "w1"})["detail"])
+
+    def test_what_is_no_json_is_refused(self):
+        for body in (b"", b"[1]", b"{", b'{"text": "\xff"}', b'{"text": "a", "text": "b"}', b"null", b'{"text": "\\ud800"}'):
+            self.refused(400, "bert", "fill-mask", body)
+
+    def test_heads_that_a_model_lacks(self):
+        self.assertIn("this one has embed, answer", self.refused(422, "squad", "fill-mask", {"text": "[MASK]"})["detail"])
+        self.assertIn("fill-mask, embed", self.refused(422, "bert", "answer", {"question": "a", "context": "b"})["detail"])
+
+    def test_it_says_that_it_lives(self):
+        for path in ("/healthz", "/readyz", "/metrics"):
+            reply = self.client.get(path)
+            self.assertEqual(reply.status, 200)
+            served.check_described(path, reply)
+
+    def test_what_is_not_there(self):
+        self.assertIn("there is bert, squad", self.refused(404, "gpt", "embed", {"text": "w1"})["detail"])
+        self.assertIn("fill-mask, embed, answer", self.refused(404, "bert", "fill", {"text": "w1"})["detail"])
+        self.assertEqual(self.client.get("/v2").status, 404)
+        reply = self.client.get("/v1/models/bert/embed")
+        self.assertEqual((reply.status, reply.headers["Allow"]), (405, "POST"))
+
+    def test_the_content_must_be_json_and_small(self):
+        self.assertEqual(self.client.post("/v1/models/bert/embed", "{}", "text/plain").status, 415)
+        self.assertEqual(self.server.client().post("/v1/models/bert/embed", b" " * (1 << 20) + b"{}").status, 413)
+
+    def test_another_sites_name_is_refused(self):
+        self.client.headers = {"Host": "evil.example"}
+        self.assertEqual(self.client.get("/v1/models").status, 403)
+
+    def test_models_are_not_loaded_without_a_token(self):
+        self.assertEqual(self.client.post("/v1/models/bert:load", {"folder": "bert"}).status, 403)
+
+    def test_metrics_count_what_was_asked(self):
+        before = self.server.figures()
+        self.ask("bert", "embed", text="w1 w2 w3")
+        self.refused(422, "bert", "embed", {})
+        after = self.server.figures()
+
+        def grew(name):
+            return after.get(name, 0) - before.get(name, 0)
+        self.assertEqual(grew('podium_serve_requests_total{model="bert",endpoint="embed",outcome="answered"}'), 1)
+        self.assertEqual(grew('podium_serve_requests_total{model="bert",endpoint="embed",outcome="refused"}'), 1)
+        self.assertEqual(grew('podium_serve_batch_sequences_sum{model="bert"}'), 1)
+        self.assertEqual(grew('podium_serve_batch_tokens_sum{model="bert"}'), 5)
+        self.assertEqual(grew('podium_serve_batch_tokens_bucket{model="bert",le="16"}'), 1)
+        for name in ("queue", "compute"):
+            self.assertEqual(grew(f'podium_serve_{name}_seconds_count{{model="bert"}}'), 1)
+        self.assertEqual(grew('podium_serve_request_seconds_count{model="bert"}'), 2)
+        self.assertEqual(after['podium_serve_ready{model="bert"}'], 1)
+        self.assertEqual(after['podium_serve_waiting_sequences{model="bert"}'], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,40 @@
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "worker/serve/bert_passes.h"
+
+namespace podium {
+namespace {
+
+using Groups = std::vector<std::vector<std::size_t>>;
+
+TEST(GroupsByLength, PutsLikeToLike) {
+  EXPECT_EQ(groups_by_length({}), Groups{});
+  EXPECT_EQ(groups_by_length(std::vector{8, 100, 10, 99}), (Groups{{1, 3}, {2, 0}}));
+  EXPECT_EQ(groups_by_length(std::vector{100, 50}), (Groups{{0, 1}})) << "a fourth is padding";
+  EXPECT_EQ(groups_by_length(std::vector{100, 49}), (Groups{{0}, {1}}));
+}
+
+TEST(GroupsByLength, HasEveryPlaceOnceAndAFourthOfPaddingAtMost) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<int> lengths(1 + random() % 60);
+    for (int& length : lengths) length = static_cast<int>(1 + random() % 512);
+    std::vector<int> seen(lengths.size());
+    for (const auto& group : groups_by_length(lengths)) {
+      std::int64_t tokens = 0, longest = 0;
+      for (const std::size_t place : group) {
+        ++seen[place];
+        tokens += lengths[place];
+        longest = std::max<std::int64_t>(longest, lengths[place]);
+      }
+      const std::int64_t padded = longest * std::ssize(group);
+      EXPECT_LE((padded - tokens) * 4, padded);
+    }
+    EXPECT_THAT(seen, testing::Each(1));
+  }
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,227 @@
+"""A server under load: mixed lengths together, a full queue, deadlines, SIGTERM, and models that take others' places."""
+
+import json
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import served
+
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="podium-serve-load-"))
+TOKEN = "a-token-for-these-tests"
+
+
+def setUpModule():
+    served.write_model(FOLDER / "root" / "one", 1)
+    served.write_model(FOLDER / "root" / "two", 2)
+    served.write_model(FOLDER / "outside", 3)
+    served.write_model(FOLDER / "squad", 4, question_answering=True)
+    (FOLDER / "root" / "empty").mkdir()
+    (FOLDER / "root" / "link").symlink_to(FOLDER / "outside")
+    (FOLDER / "token").write_text(TOKEN + "\n")
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER)
+
+
+def texts():
+    chance = random.Random(11)
+    return [served.text(chance, words) for words in (1, 3, 5, 8, 13, 21, 34, 55, 60) for _ in range(4)]
+
+
+def expected(folder):
+    """The likeliest tokens of each text's mask, by infer."""
+    told = served.worker("infer", folder, "--json", "--top", 2, "--batch", 1, given="\n".join(texts()) + "\n")
+    return [json.loads(line)["masks"][0]["candidates"] for line in told.splitlines()]
+
+
+def same(told, wanted):
+    return all(one["token"] == other["token"] and abs(one["probability"] - other["probability"]) < 1e-4
+               for one, other in zip(told, wanted, strict=True))
+
+
+class Clients:
+    """So many threads that ask one text after another until they are told to stop, or each `count` times."""
+
+    def __init__(self, server, number, count=None, token=None):
+        self.replies, self.failures, self.stopped, self.lock = [], [], threading.Event(), threading.Lock()
+        self.threads = [threading.Thread(target=self.run, args=(server, i, count, token)) for i in range(number)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, server, seed, count, token):
+        chance, client, asked = random.Random(seed), server.client(token), 0
+        while not self.stopped.is_set() and (count is None or asked < count):
+            which = chance.randrange(len(texts()))
+            try:
+                reply = client.ask("bert", "fill-mask", {"text": texts()[which], "top": 2})
+            except Exception as failure:  # the connection is gone
+                with self.lock:
+                    self.failures.append(failure)
+                return
+            asked += 1
+            with self.lock:
+                self.replies.append((which, reply, time.monotonic()))
+
+    def answered(self, number):
+        return lambda: len(self.replies) >= number
+
+    def stop(self):
+        self.stopped.set()
+        self.join()
+
+    def join(self):
+        for thread in self.threads:
+            thread.join()
+
+
+class Load(unittest.TestCase):
+    def right(self, clients, *folders):
+        """Every reply is what one of the models says."""
+        wanted = [expected(folder) for folder in folders]
+        self.assertEqual(clients.failures, [])
+        for which, reply, _ in clients.replies:
+            self.assertEqual(reply.status, 200, reply.body)
+            told = reply.json()["masks"][0]["candidates"]
+            self.assertTrue(any(same(told, answers[which]) for answers in wanted), (texts()[which], told))
+
+    def test_64_clients_of_mixed_lengths(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}) as server:
+            clients = Clients(server, 64, count=10)
+            clients.join()
+            self.assertEqual(len(clients.replies), 640)
+            self.right(clients, FOLDER / "root" / "one")
+            figures = server.figures()
+            self.assertEqual(figures['podium_serve_batch_sequences_sum{model="bert"}'], 640)
+            self.assertLess(figures['podium_serve_batch_sequences_count{model="bert"}'], 320, "batches of several")
+
+    def test_a_full_queue_says_when_to_come_back(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--max-queue", 1) as server:
+            clients = Clients(server, 32, count=10)
+            clients.join()
+            full = [reply for _, reply, _ in clients.replies if reply.status == 429]
+            self.assertTrue(full, "32 clients and a queue of one")
+            for reply in full:
+                self.assertGreaterEqual(int(reply.headers["Retry-After"]), 1)
+                self.assertIn("queue is full", reply.json()["detail"])
+            clients.replies = [one for one in clients.replies if one[1].status != 429]
+            self.right(clients, FOLDER / "root" / "one")
+            self.assertEqual(server.figures()[
+                'podium_serve_requests_total{model="bert",endpoint="fill-mask",outcome="queue_full"}'], len(full))
+
+    def test_what_never_fits_into_the_queue_is_refused(self):
+        with served.Server({"squad": FOLDER / "squad"}, "--max-queue", 2) as server:
+            reply = server.client().ask("squad", "answer", {"question": "w1 ?", "context": "w2 " * 3000})
+            self.assertEqual(reply.status, 422, reply.body)
+            self.assertIn("and the queue holds 2", reply.json()["detail"])
+
+    def test_what_is_late_is_not_computed(self):
+        long = {"question": "w1 ?", "context": "w2 w3 " * 10_000}
+        with served.Server({"squad": FOLDER / "squad"}, "--max-queue", 4000, "--max-batch-tokens", 64) as server:
+            begin = time.monotonic()
+            reply = server.client().ask("squad", "answer", {**long, "timeout_ms": 1})
+            took = time.monotonic() - begin
+            self.assertEqual(reply.status, 504, reply.body)
+            server.wait_until(lambda: server.figures()['podium_serve_waiting_sequences{model="squad"}'] == 0, "the queue")
+            computed = server.figures().get('podium_serve_batch_sequences_sum{model="squad"}', 0)
+            self.assertLess(computed, 300, f"of 429 sequences, in {took} s")
+            self.assertEqual(server.client().ask("squad", "answer", {"question": "w1", "context": "w2"}).status, 200)
+            self.assertEqual(server.figures()[
+                'podium_serve_requests_total{model="squad",endpoint="answer",outcome="timed_out"}'], 1)
+
+    def test_sigterm_answers_what_it_has_accepted(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}) as server:
+            clients = Clients(server, 16)
+            server.wait_until(clients.answered(100), "answers")
+            self.assertEqual(server.terminate(), 0, server.log())
+            clients.stop()
+            accepted, answered = map(int, re.search(r"(\d+) requests were accepted, (\d+) answered", server.log()).groups())
+            good = [one for one in clients.replies if one[1].status == 200]
+            self.assertEqual((accepted, answered), (len(good), len(good)))
+            for _, reply, _ in clients.replies:
+                if reply.status != 200:
+                    self.assertEqual((reply.status, reply.headers["Retry-After"]), (503, "1"))
+
+    def test_a_model_takes_anothers_place_without_a_failed_request(self):
+        one, two = FOLDER / "root" / "one", FOLDER / "root" / "two"
+        with served.Server({"bert": one}, "--models-root", FOLDER / "root", "--token-file", FOLDER / "token") as server:
+            clients = Clients(server, 8, token=TOKEN)
+            changes = server.client(TOKEN)
+            for folder in (two, one, two):
+                before = len(clients.replies)
+                server.wait_until(clients.answered(before + 50), "answers")
+                reply = changes.post("/v1/models/bert:load", {"folder": folder.name})
+                self.assertEqual(reply.status, 200, reply.body)
+            loaded = time.monotonic()
+            server.wait_until(clients.answered(len(clients.replies) + 100), "answers")
+            clients.stop()
+            self.right(clients, one, two)
+            wanted = expected(two)
+            late = [(which, reply) for which, reply, at in clients.replies if at > loaded + 0.5]
+            for which, reply in late:
+                self.assertTrue(same(reply.json()["masks"][0]["candidates"], wanted[which]))
+            self.assertEqual(changes.get("/v1/models").json()["models"][0]["folder"], str(two))
+
+    def test_what_cannot_be_loaded_changes_nothing(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--models-root", FOLDER / "root",
+                           "--token-file", FOLDER / "token") as server:
+            client = server.client(TOKEN)
+            for folder, said in (("empty", "is no model"), ("link", "within"), ("../outside", "within"),
+                                 (str(FOLDER / "outside"), "within"), ("nothing", "within"), (".", "is no model"),
+                                 ("one/config.json", "within"), (7, "must be a text")):
+                reply = client.post("/v1/models/bert:load", {"folder": folder})
+                self.assertEqual(reply.status, 422, folder)
+                self.assertIn(said, reply.json()["detail"])
+            self.assertEqual(client.post("/v1/models/gpt:load", {"folder": "one"}).status, 404)
+            self.assertEqual(client.ask("bert", "embed", {"text": "w1"}).status, 200)
+
+    def test_sighup_reads_the_folders_again(self):
+        folder = FOLDER / "changing"
+        served.write_model(folder, 5)
+        with served.Server({"bert": folder}) as server:
+            old = server.client().ask("bert", "embed", {"text": "w1"}).json()
+            served.write_model(folder, 6)
+            server.signal(signal.SIGHUP)
+            server.wait_until(lambda: server.client().ask("bert", "embed", {"text": "w1"}).json() != old, "the new model")
+            (folder / "config.json").write_text("{")
+            server.signal(signal.SIGHUP)
+            server.wait_until(lambda: "answers as before" in server.log(), "the complaint")
+            self.assertEqual(server.client().ask("bert", "embed", {"text": "w1"}).status, 200)
+
+    def test_a_token_is_asked_for(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--token-file", FOLDER / "token") as server:
+            for path in ("/v1/models", "/metrics"):
+                self.assertEqual(server.client().get(path).status, 401)
+                self.assertEqual(server.client("wrong").get(path).status, 401)
+                self.assertEqual(server.client(TOKEN).get(path).status, 200)
+            self.assertEqual(server.client().get("/healthz").status, 200)
+            self.assertEqual(server.client().ask("bert", "embed", {"text": "w1"}).status, 401)
+
+    def test_a_server_that_cannot_start_says_why(self):
+        def start(*arguments):
+            return subprocess.run([served.WORKER, "serve", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+        one = f"bert={FOLDER / 'root' / 'one'}"
+        with served.Server({"bert": FOLDER / "root" / "one"}) as server:
+            taken = start(one, "--listen", f"127.0.0.1:{server.port}")
+        self.assertEqual(taken.returncode, 1)
+        self.assertIn("Address already in use", taken.stderr)
+        for arguments, exit_code, said in (
+                (["bert=/nothing", "--listen", "127.0.0.1:0"], 65, "is no model"),
+                (["bert"], 64, "NAME=FOLDER"), ([one, one], 64, "names two models"), (["a/b=c"], 64, "a name has letters"),
+                ([one, "--models-root", FOLDER], 64, "needs --token-file"),
+                ([one, "--listen", "8500"], 64, "not an address"), ([one, "--token-file", "/dev/null"], 64, "is empty")):
+            ran = start(*arguments)
+            self.assertEqual(ran.returncode, exit_code, (arguments, ran.stderr))
+            self.assertIn(said, ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+// podium-worker serve: models behind HTTP.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+
+#include "common/base/logging.h"
+#include "common/net/access.h"
+#include "common/net/token.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
+#include "worker/commands/output.h"
+#include "worker/data/failure.h"
+#include "worker/serve/server.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kServeExamples[] = R"(
+Examples:
+  podium-worker serve bert=bert-base-uncased
+  podium-worker serve small=model-int8 answers=checkpoints/step-00005000 --listen 127.0.0.1:8500 --threads 8
+  podium-worker serve bert=models/v1 --models-root models --token-file serve.token --listen 0.0.0.0:8500
+
+  curl localhost:8500/v1/models/bert/fill-mask -H 'Content-Type: application/json' \
+       -d '{"text": "the capital of france is [MASK]."}'
+
+A model is a Hugging Face folder, a checkpoint or what calibrate makes. The address is printed once the server listens, and
+/readyz answers 200 once every model is warmed up. SIGTERM: no new requests, those that are here are answered, exit 0. SIGHUP:
+the folders are read again, and no request fails meanwhile. docs/serving.md has the requests, limits and metrics.)";
+
+struct ServeArguments {
+  std::vector<std::string> models;
+  ModelArguments beside;  // vocabulary and data folder, of models that come without
+  ComputeArguments compute;
+  std::string listen = "127.0.0.1:8500";
+  fs::path token_file, models_root;
+  int max_wait_ms = 2;
+  int max_batch_tokens = 4096;
+  int max_waiting = 512;
+  int timeout_ms = 10'000;
+  int grace_s = 30;
+};
+
+std::vector<ModelPlace> places_of(const std::vector<std::string>& models) {
+  constexpr std::string_view kInName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  std::vector<ModelPlace> places;
+  std::set<std::string> names;
+  for (const std::string& model : models) {
+    const std::size_t equals = model.find('=');
+    const std::string name = model.substr(0, equals);
+    if (equals == std::string::npos || name.empty() || equals + 1 == model.size())
+      refuse_spec(fmt::format("{}: write NAME=FOLDER, such as bert=bert-base-uncased", model));
+    if (name.find_first_not_of(kInName) != std::string::npos)
+      refuse_spec(fmt::format("{}: a name has letters, digits, dots, dashes and underscores", name));
+    if (!names.insert(name).second) refuse_spec(fmt::format("{} names two models", name));
+    places.push_back({name, model.substr(equals + 1)});
+  }
+  return places;
+}
+
+std::string token_in(const fs::path& file) {
+  if (file.empty()) return "";
+  std::string token = read_token(file);
+  if (token.empty())
+    refuse_spec(fmt::format("{} is empty; openssl rand -hex 32 makes a token", file.string()));
+  return token;
+}
+
+ServerSettings settings_of(const ServeArguments& arguments) {
+  ServerSettings settings;
+  const Result<HostPort> listen = parse_host_port(arguments.listen);
+  if (!listen) refuse_spec("--listen: " + describe(listen.errors()));
+  settings.http.listen = *listen;
+  settings.http.max_body = std::uint64_t{1} << 20;
+  settings.api = {.token = token_in(arguments.token_file),
+                  .models_root = arguments.models_root,
+                  .timeout = std::chrono::milliseconds(arguments.timeout_ms),
+                  .check_host = is_loopback(*listen)};
+  if (!arguments.models_root.empty() && !fs::is_directory(arguments.models_root))
+    refuse_spec(fmt::format("--models-root {} is no folder", arguments.models_root.string()));
+  if (!arguments.models_root.empty() && settings.api.token.empty())
+    refuse_spec("--models-root needs --token-file: whoever may load models must be known");
+  settings.batches = {.max_tokens = arguments.max_batch_tokens,
+                      .max_wait = std::chrono::milliseconds(arguments.max_wait_ms),
+                      .max_waiting = static_cast<std::size_t>(arguments.max_waiting)};
+  settings.models = places_of(arguments.models);
+  settings.grace = std::chrono::seconds(arguments.grace_s);
+  return settings;
+}
+
+std::unique_ptr<LoadedModel> load_model(const ServeArguments& arguments, const fs::path& folder) {
+  ModelArguments wanted = arguments.beside;
+  wanted.model = folder;
+  const SourceModel source = read_model(wanted);
+  auto compute = std::make_shared<Compute>(arguments.compute);
+  const InferencePrecision precision = precision_of(arguments.compute, source);
+  BertWeights weights = make_bert_weights(compute->context, source, {.precision = precision});
+  return std::make_unique<LoadedModel>(
+      LoadedModel{.origin = source.origin,
+                  .precision = std::string(to_string(precision)),
+                  .tokenizer = tokenizer_of(source),
+                  .context = std::shared_ptr<Context>(compute, &compute->context),
+                  .weights = std::move(weights),
+                  .questions = question_rules(folder, source.spec.max_positions)});
+}
+
+void run_serve(const ServeArguments& arguments) {
+  const ServerSettings settings = settings_of(arguments);
+  if (!is_loopback(settings.http.listen) && settings.api.token.empty())
+    spdlog::warn("anyone who reaches {} may use the models; --token-file asks for a token", arguments.listen);
+  serve(
+      settings, [&](const fs::path& folder) { return load_model(arguments, folder); },
+      [](const std::string& address) {
+        print_output(address + "\n");
+        flush_output();
+      });
+}
+
+void add_limits(CLI::App& command, ServeArguments& arguments) {
+  command
+      .add_option("--max-wait-ms", arguments.max_wait_ms,
+                  "How long a busy model waits for a batch to fill; an idle one starts at once")
+      ->check(CLI::Range(0, 10'000))
+      ->capture_default_str();
+  command.add_option("--max-batch-tokens", arguments.max_batch_tokens, "Tokens computed together")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--max-queue", arguments.max_waiting,
+                  "Sequences that wait for a model; a request that finds no room is answered 429")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command
+      .add_option("--timeout-ms", arguments.timeout_ms,
+                  "How long a request may take that does not say timeout_ms")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
+  command.add_option("--grace", arguments.grace_s, "Seconds for the requests that SIGTERM finds")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app) {
+  const auto arguments = std::make_shared<ServeArguments>();
+  CLI::App* command = app.add_subcommand("serve", "Answer requests over HTTP with models");
+  command->footer(kServeExamples);
+  command->add_option("models", arguments->models, "NAME=FOLDER of each model")->required();
+  command->add_option("--listen", arguments->listen, "Address and port; port 0: any that is free")
+      ->capture_default_str();
+  command->add_option("--token-file", arguments->token_file, "File of the token that clients need");
+  command->add_option("--models-root", arguments->models_root,
+                      "Folder from which clients may load models in place of others");
+  command->add_option("--vocab", arguments->beside.vocabulary,
+                      "vocab.txt, for models that have none beside them");
+  command->add_flag("--cased", arguments->beside.cased, "With --vocab: keep capitals and accents");
+  command->add_option("--data", arguments->beside.data, "Folder where the paths of a checkpoint's spec begin")
+      ->capture_default_str();
+  add_compute_arguments(*command, arguments->compute);
+  add_limits(*command, *arguments);
+  command->callback([arguments] { run_serve(*arguments); });
+}
+
+}  // namespace podium

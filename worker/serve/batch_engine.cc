@@ -1,0 +1,162 @@
+#include "worker/serve/batch_engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/check.h"
+#include "common/base/logging.h"
+
+namespace podium {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr double kNewestShare = 0.2;  // of the newest batch in the speed that is known
+
+}  // namespace
+
+BatchEngine::BatchEngine(ComputePass compute, const BatchRules& rules, ServeMeter& meter)
+    : compute_(std::move(compute)), rules_(rules), meter_(meter), queue_(rules), thread_([this] { run(); }) {}
+
+BatchEngine::~BatchEngine() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool BatchEngine::submit(EngineRequest request) {
+  PODIUM_CHECK(!request.sequences.empty(), "a request has a sequence");
+  auto running = std::make_shared<Running>();
+  running->request = std::move(request);
+  const EngineRequest& kept = running->request;
+  running->open = kept.sequences.size();
+  running->result.results.resize(running->open);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!queue_.has_room(kept.sequences.size())) return false;
+    for (std::size_t i = 0; i < kept.sequences.size(); ++i) {
+      queue_.add({++next_number_, static_cast<int>(kept.pass), kept.sequences[i].length(), kept.arrived,
+                  kept.deadline});
+      waiting_[next_number_] = {running, i};
+    }
+  }
+  changed_.notify_all();
+  return true;
+}
+
+bool BatchEngine::has_room() const {
+  const std::scoped_lock lock(mutex_);
+  return queue_.has_room(1);
+}
+
+std::size_t BatchEngine::waiting() const {
+  const std::scoped_lock lock(mutex_);
+  return queue_.size();
+}
+
+std::chrono::seconds BatchEngine::retry_after() const {
+  const std::scoped_lock lock(mutex_);
+  if (tokens_per_second_ <= 0) return std::chrono::seconds(1);
+  const double seconds = static_cast<double>(queue_.tokens()) / tokens_per_second_;
+  return std::chrono::seconds(std::llround(std::clamp(std::ceil(seconds), 1.0, 60.0)));
+}
+
+void BatchEngine::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (closing_) return;
+    if (const Ended expired = expire(take(queue_.take_expired(Steady::now()))); !expired.empty()) {
+      lock.unlock();
+      tell(expired);
+      lock.lock();
+      continue;
+    }
+    const std::optional<ServeTime> start = queue_.next_start();
+    if (!start) {
+      changed_.wait(lock);
+    } else if (*start > Steady::now()) {
+      changed_.wait_until(lock, *start);
+    } else {
+      std::vector<Waiting> batch = take(queue_.take_batch());
+      lock.unlock();
+      tell(compute(std::move(batch)));
+      lock.lock();
+      queue_.batch_ended(Steady::now());
+    }
+  }
+}
+
+std::vector<BatchEngine::Waiting> BatchEngine::take(const std::vector<std::uint64_t>& numbers) {
+  std::vector<Waiting> taken;
+  for (const std::uint64_t number : numbers) taken.push_back(waiting_.extract(number).mapped());
+  return taken;
+}
+
+// All that waits of a request expires together, after which nothing of it is open. What a batch before has
+// computed of it is dropped.
+BatchEngine::Ended BatchEngine::expire(const std::vector<Waiting>& expired) {
+  Ended ended;
+  for (const Waiting& waiting : expired) {
+    Running& running = *waiting.of;
+    running.result.kind = EngineResult::Kind::expired;
+    if (--running.open == 0) ended.push_back(waiting.of);
+  }
+  return ended;
+}
+
+BatchEngine::Ended BatchEngine::compute(std::vector<Waiting> batch) {
+  const ServeTime begin = Steady::now();
+  std::vector<TextSequence> sequences;
+  std::size_t tokens = 0;
+  int top = 0;
+  for (const Waiting& waiting : batch) {
+    EngineRequest& request = waiting.of->request;
+    meter_.add_wait(begin - request.arrived);
+    top = std::max(top, request.top);
+    sequences.push_back(std::move(request.sequences[waiting.index]));
+    tokens += static_cast<std::size_t>(sequences.back().length());
+  }
+  std::vector<SequenceResult> results;
+  try {
+    results = compute_(batch.front().of->request.pass, sequences, top);
+    PODIUM_CHECK(results.size() == sequences.size(), "a pass has a result for each sequence");
+  } catch (const std::exception& error) {
+    spdlog::error("a batch of {} sequences could not be computed: {}", sequences.size(), error.what());
+    results.clear();
+  }
+  const std::chrono::nanoseconds took = Steady::now() - begin;
+  meter_.add_batch(sequences.size(), tokens, took);
+  learn_speed(tokens, took);
+  return keep_results(batch, std::move(results));
+}
+
+BatchEngine::Ended BatchEngine::keep_results(const std::vector<Waiting>& batch,
+                                             std::vector<SequenceResult> results) {
+  Ended ended;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    Running& running = *batch[i].of;
+    if (results.empty())
+      running.result.kind = EngineResult::Kind::failed;
+    else
+      running.result.results[batch[i].index] = std::move(results[i]);
+    if (--running.open == 0) ended.push_back(batch[i].of);
+  }
+  return ended;
+}
+
+void BatchEngine::learn_speed(std::size_t tokens, std::chrono::nanoseconds took) {
+  const double speed =
+      static_cast<double>(tokens) / std::max(1e-9, std::chrono::duration<double>(took).count());
+  const std::scoped_lock lock(mutex_);
+  tokens_per_second_ =
+      tokens_per_second_ <= 0 ? speed : (1 - kNewestShare) * tokens_per_second_ + kNewestShare * speed;
+}
+
+void BatchEngine::tell(const Ended& ended) {
+  for (const std::shared_ptr<Running>& running : ended) running->request.done(std::move(running->result));
+}
+
+}  // namespace podium

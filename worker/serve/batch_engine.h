@@ -1,0 +1,98 @@
+// Computes the sequences of requests on a thread of its own, batch after batch (batch_queue.h says which).
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "worker/infer/text_inference.h"
+#include "worker/serve/batch_queue.h"
+#include "worker/serve/serve_meter.h"
+
+namespace podium {
+
+// What is computed of a sequence; sequences of one pass share a batch.
+enum class HeadPass { text, span };
+
+struct SequenceResult {
+  TextResult text;            // of HeadPass::text
+  std::vector<float> scores;  // of HeadPass::span: [tokens, 2]
+};
+
+struct EngineResult {
+  enum class Kind { computed, expired, failed };
+
+  Kind kind = Kind::computed;
+  std::vector<SequenceResult> results;  // one a sequence, where computed
+};
+
+struct EngineRequest {
+  HeadPass pass = HeadPass::text;
+  int top = 0;  // candidates of each mask
+  std::vector<TextSequence> sequences;
+  ServeTime arrived;
+  ServeTime deadline;                      // nothing that waits longer is computed
+  std::function<void(EngineResult)> done;  // called once, on the engine's thread; throws nothing
+};
+
+// One result a sequence.
+using ComputePass = std::function<std::vector<SequenceResult>(
+    HeadPass pass, std::span<const TextSequence> sequences, int top)>;
+
+class BatchEngine {
+ public:
+  // `compute` is called on the engine's thread alone. The meter outlives the engine.
+  BatchEngine(ComputePass compute, const BatchRules& rules, ServeMeter& meter);
+  ~BatchEngine();  // after the batch that is being computed; nobody asks for what waits any more
+
+  // False where the queue has no room for all of its sequences; then nothing of it is taken.
+  bool submit(EngineRequest request);
+  // How many sequences it may ever take at once.
+  std::size_t capacity() const { return rules_.max_waiting; }
+  bool has_room() const;
+  std::size_t waiting() const;
+  // How long what waits will take, as fast as the batches before were computed: 1 to 60 s.
+  std::chrono::seconds retry_after() const;
+
+ private:
+  struct Running {
+    EngineRequest request;
+    std::size_t open = 0;  // sequences without a result
+    EngineResult result;
+  };
+  struct Waiting {
+    std::shared_ptr<Running> of;
+    std::size_t index = 0;  // of its sequences
+  };
+  using Ended = std::vector<std::shared_ptr<Running>>;
+
+  void run();
+  std::vector<Waiting> take(const std::vector<std::uint64_t>& numbers);
+  Ended expire(const std::vector<Waiting>& expired);
+  Ended compute(std::vector<Waiting> batch);
+  Ended keep_results(const std::vector<Waiting>& batch, std::vector<SequenceResult> results);
+  void learn_speed(std::size_t tokens, std::chrono::nanoseconds took);
+  static void tell(const Ended& ended);
+
+  ComputePass compute_;
+  const BatchRules rules_;
+  ServeMeter& meter_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  BatchQueue queue_;
+  std::map<std::uint64_t, Waiting> waiting_;
+  std::uint64_t next_number_ = 0;
+  double tokens_per_second_ = 0;  // 0: not known
+  bool closing_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace podium

@@ -1,0 +1,35 @@
+// The passes of a BERT over batches of sequences of any lengths. Used by one thread at a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "worker/infer/span_inference.h"
+#include "worker/infer/text_inference.h"
+#include "worker/serve/batch_engine.h"
+#include "worker/serve/loaded_model.h"
+
+namespace podium {
+
+class BertPasses {
+ public:
+  // The model outlives it.
+  explicit BertPasses(LoadedModel& model)
+      : text_(*model.context, model.weights, model.tokenizer->special()),
+        span_(*model.context, model.weights, model.tokenizer->special()) {}
+
+  // As ComputePass says.
+  std::vector<SequenceResult> compute(HeadPass pass, std::span<const TextSequence> sequences, int top);
+
+ private:
+  std::vector<SequenceResult> compute_padded(HeadPass pass, std::span<const TextSequence> sequences, int top);
+
+  TextInference text_;
+  SpanInference span_;
+};
+
+// Places of `lengths`, in groups that are computed with padding to the longest of each: at most a fourth of
+// what is computed is padding, but for what rounding to 16 tokens adds.
+std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> lengths);
+
+}  // namespace podium

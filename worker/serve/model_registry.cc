@@ -1,0 +1,50 @@
+#include "worker/serve/model_registry.h"
+
+#include "common/base/check.h"
+#include "common/base/logging.h"
+#include "common/net/run_on.h"
+
+namespace podium {
+
+ModelRegistry::ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const BatchRules& rules)
+    : load_(std::move(load)), rules_(rules) {
+  for (const ModelPlace& place : places)
+    entries_[place.name] = {place.folder, nullptr, std::make_shared<ServeMeter>()};
+}
+
+const ModelRegistry::Entry* ModelRegistry::find(const std::string& name) const {
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::string ModelRegistry::names() const {
+  std::string text;
+  for (const auto& [name, entry] : entries_) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool ModelRegistry::ready() const {
+  for (const auto& [name, entry] : entries_)
+    if (!entry.model) return false;
+  return true;
+}
+
+boost::asio::awaitable<void> ModelRegistry::load(std::string name, std::filesystem::path folder) {
+  Entry& entry = entries_.at(name);
+  const auto make = [this, folder, meter = entry.meter] {
+    return std::make_shared<ServedModel>(folder, load_(folder), rules_, *meter);
+  };
+  std::shared_ptr<ServedModel> made = co_await run_on(loader_, make);
+  entry.folder = folder;
+  entry.meter->add_load();
+  std::swap(entry.model, made);
+  spdlog::info("{} answers from {}", name, folder.string());
+}
+
+boost::asio::awaitable<void> ModelRegistry::load_all() {
+  std::vector<ModelPlace> places;
+  for (const auto& [name, entry] : entries_) places.push_back({name, entry.folder});
+  for (const ModelPlace& place : places) co_await load(place.name, place.folder);
+}
+
+}  // namespace podium

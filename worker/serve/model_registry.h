@@ -1,0 +1,49 @@
+// The models of a server by name, and how one takes another's place: the new one is loaded and warmed up
+// beside the old, which answers what it has taken and then goes. On the server's thread.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/serve/served_model.h"
+
+namespace podium {
+
+struct ModelPlace {
+  std::string name;
+  std::filesystem::path folder;
+};
+
+class ModelRegistry {
+ public:
+  ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const BatchRules& rules);
+
+  struct Entry {
+    std::filesystem::path folder;        // that was asked for last
+    std::shared_ptr<ServedModel> model;  // none: not loaded yet
+    std::shared_ptr<ServeMeter> meter;   // of the name, whichever model has it
+  };
+  const std::map<std::string, Entry>& entries() const { return entries_; }
+  const Entry* find(const std::string& name) const;  // nullptr: there is none
+  std::string names() const;                         // "a, b"
+  bool ready() const;                                // every model can answer
+
+  // Loads what lies in `folder` under a name that there is. Loads go one after another. Throws BadData or
+  // Failure, and then what was there stays.
+  boost::asio::awaitable<void> load(std::string name, std::filesystem::path folder);
+  // All of them, from the folders that were asked for last. Throws what the first that fails does.
+  boost::asio::awaitable<void> load_all();
+
+ private:
+  LoadModel load_;
+  const BatchRules rules_;
+  std::map<std::string, Entry> entries_;
+  boost::asio::thread_pool loader_{1};
+};
+
+}  // namespace podium

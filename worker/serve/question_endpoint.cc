@@ -1,0 +1,83 @@
+// answer: where in a context the answer to a question stands (worker/tasks/squad).
+#include <algorithm>
+#include <memory>
+
+#include "worker/serve/endpoint.h"
+#include "worker/serve/request_fields.h"
+#include "worker/tasks/squad/squad_data.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kMostAnswers = 20;
+
+// A question with its context, as the model sees it.
+struct AskedQuestion {
+  AskedQuestion(const std::string& question, const std::string& context, const LoadedModel& model)
+      : text(text_of(question, context, *model.tokenizer)), features(text, model.questions.shape) {}
+
+  static SquadText text_of(const std::string& question, const std::string& context,
+                           const WordPieceTokenizer& tokenizer) {
+    SquadText text;
+    Reading reading;
+    text.add_questions({.paragraphs = {{context, {{.text = question}}}}}, tokenizer, reading);
+    return text;
+  }
+
+  SquadText text;
+  SquadFeatures features;  // refers to the text
+};
+
+TextSequence feature_sequence(const SquadFeatures& features, std::int64_t feature,
+                              const SpecialTokens& special) {
+  TextSequence sequence;
+  features.append(feature, special, sequence.ids, sequence.types);
+  return sequence;
+}
+
+SquadAnswers answers_of(const AskedQuestion& asked, const std::vector<SequenceResult>& results,
+                        const QuestionRules& rules) {
+  const int n_best = std::min(rules.answers.n_best, rules.shape.sequence_length);
+  std::vector<FeatureScores> scores;
+  for (const SequenceResult& result : results) scores.push_back(FeatureScores::of(result.scores, n_best));
+  return answer_question(asked.features, 0, scores, rules.answers);
+}
+
+std::string question_answer(const SquadAnswers& answers, bool may_be_none, int best) {
+  const auto chosen = std::ranges::find(answers.best, answers.answer, &ScoredAnswer::text);
+  ordered_json object{{"answer", answers.answer},
+                      {"probability", chosen == answers.best.end() ? 0 : chosen->probability}};
+  if (may_be_none) object["null_odds"] = answers.null_odds;
+  object["best"] = ordered_json::array();
+  for (std::size_t i = 0; i < std::min(answers.best.size(), static_cast<std::size_t>(best)); ++i)
+    object["best"].push_back({{"text", answers.best[i].text},
+                              {"probability", answers.best[i].probability},
+                              {"start_logit", answers.best[i].first},
+                              {"end_logit", answers.best[i].last}});
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const LoadedModel& model) {
+  RequestFields fields(body, {"question", "context", "best", "may_be_none", "null_threshold", "timeout_ms"});
+  const std::string question = fields.text("question"), context = fields.text("context");
+  const int best = fields.number("best", 1, 1, kMostAnswers);
+  QuestionRules rules = model.questions;
+  rules.answers.n_best = std::max(rules.answers.n_best, best);
+  rules.answers.may_be_none = fields.flag("may_be_none");
+  rules.answers.null_threshold = fields.real("null_threshold", rules.answers.null_threshold, -1e6, 1e6);
+  PreparedRequest prepared{.pass = HeadPass::span, .timeout = fields.timeout()};
+  if (!fields.errors().empty()) return fields.errors();
+  const auto asked = std::make_shared<const AskedQuestion>(question, context, model);
+  for (std::int64_t feature = 0; feature < asked->features.size(); ++feature)
+    prepared.sequences.push_back(feature_sequence(asked->features, feature, model.tokenizer->special()));
+  prepared.answer = [asked, rules, best](const std::vector<SequenceResult>& results) {
+    return question_answer(answers_of(*asked, results, rules), rules.answers.may_be_none, best);
+  };
+  return prepared;
+}
+
+}  // namespace podium

@@ -1,0 +1,66 @@
+// The HTTP API of podium-worker serve (docs/serving.md). Texts become tokens, and results answers, on a pool
+// of threads; what lies between is the engine's. On the server's thread.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/net/http_server.h"
+#include "worker/serve/endpoint.h"
+#include "worker/serve/model_registry.h"
+
+namespace podium {
+
+struct ServeOptions {
+  std::string token;                          // "": anyone may ask
+  std::filesystem::path models_root;          // models may be loaded from within it; "": none
+  std::chrono::milliseconds timeout{10'000};  // of a request that does not say
+  bool check_host = true;                     // refuse_rebound_host()
+};
+
+class ServeApi {
+ public:
+  // The registry outlives it.
+  ServeApi(boost::asio::any_io_executor executor, ModelRegistry& models, ServeOptions options);
+
+  // The refusal of a request by its header alone.
+  std::optional<ServerReply> refuse(const ServerRequest& head) const;
+  boost::asio::awaitable<ServerReply> answer(ServerRequest request);
+
+  // From now on the server is not ready, and accepts no request of a model.
+  void drain() { draining_ = true; }
+  std::uint64_t accepted() const { return accepted_; }  // requests of a model
+  std::uint64_t answered() const { return answered_; }
+
+ private:
+  struct Asked {
+    const ModelRegistry::Entry* entry = nullptr;
+    const Endpoint* endpoint = nullptr;
+  };
+
+  boost::asio::awaitable<ServerReply> route(ServerRequest request, std::vector<std::string> path);
+  boost::asio::awaitable<ServerReply> ask_model(ServerRequest request, Asked asked);
+  boost::asio::awaitable<ServerReply> compute(const ServerRequest& request, const Endpoint& endpoint,
+                                              std::shared_ptr<ServedModel> model, ServeTime arrived);
+  boost::asio::awaitable<std::optional<EngineResult>> wait_for(ServedModel& model, EngineRequest request);
+  boost::asio::awaitable<ServerReply> load_model(ServerRequest request, std::string name);
+  ServerReply readiness(const std::string& request_id) const;
+  ServerReply model_list() const;
+  ServerReply metrics() const;
+
+  boost::asio::any_io_executor executor_;
+  ModelRegistry& models_;
+  ServeOptions options_;
+  bool draining_ = false;
+  std::uint64_t accepted_ = 0, answered_ = 0;
+  boost::asio::thread_pool workers_{2};
+};
+
+}  // namespace podium

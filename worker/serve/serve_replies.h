@@ -1,0 +1,23 @@
+// What the server tells about itself, and the forms of its replies.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/net/http_server.h"
+#include "worker/serve/model_registry.h"
+
+namespace podium {
+
+bool is_json(std::string_view content_type);
+
+ServerReply text_reply(std::string text);
+ServerReply json_reply(std::string json);
+
+// "fill-mask, embed": all, or those that suit a model.
+std::string endpoint_names(const BertWeights* weights = nullptr);
+
+std::string list_models(const ModelRegistry& models);  // JSON
+ServerReply metrics_reply(const ModelRegistry& models);
+
+}  // namespace podium

@@ -1,0 +1,94 @@
+// fill-mask and embed: what a BERT makes of a text or a pair of texts (worker/infer/text_answers.h).
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "worker/infer/text_answers.h"
+#include "worker/input/bad_data.h"
+#include "worker/serve/endpoint.h"
+#include "worker/serve/request_fields.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMostCandidates = 1000;  // of a mask
+constexpr int kUsualCandidates = 5;
+
+// "text", and "next" of a pair. A mistake is among the fields' errors.
+TextSequence text_sequence(RequestFields& fields, const LoadedModel& model) {
+  const std::string text = fields.text("text");
+  const std::optional<std::string> next = fields.optional_text("next");
+  const TextLimit limit{.tokens = model.weights.spec.max_positions, .cut = fields.flag("truncate")};
+  if (!fields.errors().empty()) return {};
+  try {
+    return encode_text(*model.tokenizer, text, next, limit, "the text");
+  } catch (const BadData& error) {
+    fields.refuse(error.what(), "text");
+    return {};
+  }
+}
+
+void check_heads(const TextSequence& sequence, const LoadedModel& model, RequestFields& fields) {
+  if (!sequence.masked.empty() && !model.weights.prediction)
+    fields.refuse("has a [MASK], and the model has no head that predicts masked tokens", "text");
+  if (sequence.is_pair() && !model.weights.next_sentence)
+    fields.refuse("needs a head that judges whether a sentence follows another, which the model lacks",
+                  "next");
+  if (sequence.masked.empty() && !sequence.is_pair()) fields.refuse("has no [MASK] to fill", "text");
+}
+
+std::string mask_answer(const TextSequence& sequence, TextResult result, std::size_t top,
+                        const WordPieceTokenizer& tokenizer) {
+  for (auto& candidates : result.masks)  // others of the batch may have asked for more
+    candidates.resize(std::min(top, candidates.size()));
+  drop_unknown(result, tokenizer);
+  return result_json(sequence, result, tokenizer).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// The fewest digits that give the same f32.
+std::string numbers(std::span<const float> values) {
+  std::string text = "[";
+  for (const float value : values) {
+    if (text.size() > 1) text += ',';
+    text += std::isfinite(value) ? fmt::format("{}", value) : "null";
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+Result<PreparedRequest> prepare_fill_mask(const json& body, const LoadedModel& model) {
+  RequestFields fields(body, {"text", "next", "top", "truncate", "timeout_ms"});
+  const int top = fields.number("top", kUsualCandidates, 1, kMostCandidates);
+  PreparedRequest prepared{.pass = HeadPass::text, .top = top, .timeout = fields.timeout()};
+  const TextSequence sequence = text_sequence(fields, model);
+  if (fields.errors().empty()) check_heads(sequence, model, fields);
+  if (!fields.errors().empty()) return fields.errors();
+  prepared.sequences = {sequence};
+  prepared.answer = [sequence, top = static_cast<std::size_t>(top),
+                     &model](const std::vector<SequenceResult>& results) {
+    return mask_answer(sequence, results.front().text, top, *model.tokenizer);
+  };
+  return prepared;
+}
+
+Result<PreparedRequest> prepare_embed(const json& body, const LoadedModel& model) {
+  RequestFields fields(body, {"text", "next", "truncate", "timeout_ms"});
+  PreparedRequest prepared{.pass = HeadPass::text, .timeout = fields.timeout()};
+  TextSequence sequence = text_sequence(fields, model);
+  if (!fields.errors().empty()) return fields.errors();
+  sequence.masked.clear();  // nothing is predicted
+  const int tokens = sequence.length();
+  prepared.sequences.push_back(std::move(sequence));
+  prepared.answer = [tokens](const std::vector<SequenceResult>& results) {
+    const TextResult& result = results.front().text;
+    const std::string pooled = result.pooled.empty() ? "" : ",\"pooled\":" + numbers(result.pooled);
+    return fmt::format("{{\"tokens\":{},\"mean\":{}{}}}", tokens, numbers(result.mean), pooled);
+  };
+  return prepared;
+}
+
+}  // namespace podium

@@ -1,0 +1,20 @@
+// How a trained model sees and answers questions: in training's way, or in run_squad.py's where its training
+// is not known.
+#pragma once
+
+#include <filesystem>
+
+#include "worker/tasks/squad/squad_answers.h"
+
+namespace podium {
+
+struct QuestionRules {
+  FeatureShape shape;
+  AnswerRules answers;
+};
+
+// Of the checkpoint's spec, in its last phase, where `folder` is a checkpoint. Of a model with few positions a
+// fourth is for the question, and spans begin a fourth apart.
+QuestionRules question_rules(const std::filesystem::path& folder, int max_positions);
+
+}  // namespace podium
