@@ -53,7 +53,7 @@ LAYERS = {
     "worker/evaluate": ["worker/tasks"],
     "worker/infer": ["worker/checkpoint"],
     "worker/generate": ["worker/infer"],
-    "worker/serve": ["worker/infer", "worker/tasks", "common/net", "common/spec"],
+    "worker/serve": ["worker/generate", "worker/tasks", "common/net", "common/spec"],
     "worker/commands": ["worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],

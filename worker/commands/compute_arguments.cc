@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/tokenizer/load_tokenizer.h"
@@ -67,8 +68,14 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
 }
 
 SourceModel read_model(const ModelArguments& arguments) {
-  SourceModel model = read_source_model(arguments.model, arguments.data);
+  SourceModel model = read_any_model(arguments);
   check_family(arguments.model, model.spec);
+  return model;
+}
+
+SourceModel read_any_model(const ModelArguments& arguments) {
+  SourceModel model = read_source_model(arguments.model, arguments.data);
+  if (model.spec.family != ModelFamily::bert) return model;
   if (!arguments.vocabulary.empty())
     model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
   return model;
@@ -89,6 +96,23 @@ std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model)
                               wordpiece->size(), model.origin, model.spec.vocab));
   tokenizer.release();
   return std::unique_ptr<const WordPieceTokenizer>(wordpiece);
+}
+
+std::unique_ptr<const BpeTokenizer> byte_pairs_of(const SourceModel& model, const std::string& given) {
+  const std::string& what = given.empty() ? model.tokenizer.what : given;
+  if (what.empty())
+    throw BadData(
+        model.origin +
+        " has no tokenizer beside it; say with --tokenizer where it is, or with --data where the paths "
+        "of a checkpoint's spec begin");
+  std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer_argument(what, false);
+  const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
+  if (!byte_pairs) throw BadData(what + " holds WordPiece, and text is generated with byte pairs");
+  if (byte_pairs->size() > model.spec.vocab)
+    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
+                              byte_pairs->size(), model.origin, model.spec.vocab));
+  tokenizer.release();
+  return std::unique_ptr<const BpeTokenizer>(byte_pairs);
 }
 
 }  // namespace podium

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "worker/infer/bert_weights.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/wordpiece.h"
 #include "worker/train/job_device.h"
 
@@ -47,9 +48,13 @@ struct ModelArguments {
 // Adds MODEL and the options above.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
+// Of any family. Throws BadData.
+SourceModel read_any_model(const ModelArguments& arguments);
 // A BERT. Throws BadData.
 SourceModel read_model(const ModelArguments& arguments);
 // With all special tokens; no id is beyond the model's. Throws BadData.
 std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model);
+// Of a language model; `given` (--tokenizer) goes first. Throws BadData.
+std::unique_ptr<const BpeTokenizer> byte_pairs_of(const SourceModel& model, const std::string& given = "");
 
 }  // namespace podium

@@ -13,7 +13,6 @@
 #include "worker/commands/generate_output.h"
 #include "worker/commands/generate_prompts.h"
 #include "worker/commands/output.h"
-#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/generate/generator.h"
 #include "worker/input/bad_data.h"
@@ -49,24 +48,6 @@ struct GenerateArguments {
   int count = 1;
   bool json = false;
 };
-
-std::unique_ptr<const BpeTokenizer> byte_pairs_of(const GenerateArguments& arguments,
-                                                  const SourceModel& model) {
-  const std::string& what = arguments.tokenizer.empty() ? model.tokenizer.what : arguments.tokenizer;
-  if (what.empty())
-    throw BadData(
-        model.origin +
-        " has no tokenizer beside it; say with --tokenizer where it is, or with --data where the paths "
-        "of a checkpoint's spec begin");
-  std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer_argument(what, false);
-  const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
-  if (!byte_pairs) throw BadData(what + " holds WordPiece, and text is generated with byte pairs");
-  if (byte_pairs->size() > model.spec.vocab)
-    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
-                              byte_pairs->size(), model.origin, model.spec.vocab));
-  tokenizer.release();
-  return std::unique_ptr<const BpeTokenizer>(byte_pairs);
-}
 
 std::vector<Prompt> prompts_of(const GenerateArguments& arguments) {
   if (!arguments.jsonl.empty()) return read_prompts(arguments.jsonl);
@@ -165,7 +146,7 @@ void run_generate(const GenerateArguments& arguments) {
   Compute compute(arguments.compute);
   LanguageWeights weights =
       make_language_weights(compute.context, model, precision_of(arguments.compute, model));
-  const auto tokenizer = byte_pairs_of(arguments, model);
+  const auto tokenizer = byte_pairs_of(model, arguments.tokenizer);
   encode_prompts(*tokenizer, prompts);
   const std::vector<GenerationRequest> requests = requests_of(arguments, model.spec.max_positions, prompts);
   GenerationSession session(compute.context, weights, cache_for(arguments, requests));

@@ -25,10 +25,13 @@ Examples:
   podium-worker serve small=model-int8 answers=checkpoints/step-00005000 --listen 127.0.0.1:8500 --threads 8
   podium-worker serve bert=models/v1 --models-root models --token-file serve.token --listen 0.0.0.0:8500
 
+  podium-worker serve gpt=gpt2 --max-texts 16 --max-positions 512
+
   curl localhost:8500/v1/models/bert/fill-mask -H 'Content-Type: application/json' \
        -d '{"text": "the capital of france is [MASK]."}'
 
-A model is a Hugging Face folder, a checkpoint or what calibrate makes. The address is printed once the server listens, and
+A model is a Hugging Face folder, a checkpoint, a folder of checkpoints, of which the newest is taken, or what calibrate
+makes. The address is printed once the server listens, and
 /readyz answers 200 once every model is warmed up. SIGTERM: no new requests, those that are here are answered, exit 0. SIGHUP:
 the folders are read again, and no request fails meanwhile. docs/serving.md has the requests, limits and metrics.)";
 
@@ -38,9 +41,12 @@ struct ServeArguments {
   ComputeArguments compute;
   std::string listen = "127.0.0.1:8500";
   fs::path token_file, models_root;
+  std::string tokenizer;
   int max_wait_ms = 2;
   int max_batch_tokens = 4096;
   int max_waiting = 512;
+  int max_texts = 8;
+  int max_positions = 1024;
   int timeout_ms = 10'000;
   int grace_s = 30;
 };
@@ -84,9 +90,11 @@ ServerSettings settings_of(const ServeArguments& arguments) {
     refuse_spec(fmt::format("--models-root {} is no folder", arguments.models_root.string()));
   if (!arguments.models_root.empty() && settings.api.token.empty())
     refuse_spec("--models-root needs --token-file: whoever may load models must be known");
-  settings.batches = {.max_tokens = arguments.max_batch_tokens,
-                      .max_wait = std::chrono::milliseconds(arguments.max_wait_ms),
-                      .max_waiting = static_cast<std::size_t>(arguments.max_waiting)};
+  settings.rules = {.batches = {.max_tokens = arguments.max_batch_tokens,
+                                .max_wait = std::chrono::milliseconds(arguments.max_wait_ms),
+                                .max_waiting = static_cast<std::size_t>(arguments.max_waiting)},
+                    .texts = arguments.max_texts,
+                    .positions = arguments.max_positions};
   settings.models = places_of(arguments.models);
   settings.grace = std::chrono::seconds(arguments.grace_s);
   return settings;
@@ -95,17 +103,22 @@ ServerSettings settings_of(const ServeArguments& arguments) {
 std::unique_ptr<LoadedModel> load_model(const ServeArguments& arguments, const fs::path& folder) {
   ModelArguments wanted = arguments.beside;
   wanted.model = folder;
-  const SourceModel source = read_model(wanted);
-  auto compute = std::make_shared<Compute>(arguments.compute);
+  const SourceModel source = read_any_model(wanted);
+  const auto compute = std::make_shared<Compute>(arguments.compute);
+  Context& context = compute->context;
   const InferencePrecision precision = precision_of(arguments.compute, source);
-  BertWeights weights = make_bert_weights(compute->context, source, {.precision = precision});
-  return std::make_unique<LoadedModel>(
-      LoadedModel{.origin = source.origin,
-                  .precision = std::string(to_string(precision)),
-                  .tokenizer = tokenizer_of(source),
-                  .context = std::shared_ptr<Context>(compute, &compute->context),
-                  .weights = std::move(weights),
-                  .questions = question_rules(folder, source.spec.max_positions)});
+  auto loaded = std::make_unique<LoadedModel>();
+  loaded->origin = source.origin;
+  loaded->precision = to_string(precision);
+  loaded->spec = source.spec;
+  loaded->context = {compute, &context};
+  if (source.spec.family == ModelFamily::bert)
+    loaded->bert = {tokenizer_of(source), make_bert_weights(context, source, {.precision = precision}),
+                    question_rules(source.checkpoint, source.spec.max_positions)};
+  else
+    loaded->language = {byte_pairs_of(source, arguments.tokenizer),
+                        make_language_weights(context, source, precision)};
+  return loaded;
 }
 
 void run_serve(const ServeArguments& arguments) {
@@ -134,6 +147,15 @@ void add_limits(CLI::App& command, ServeArguments& arguments) {
                   "Sequences that wait for a model; a request that finds no room is answered 429")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  command.add_option("--max-texts", arguments.max_texts, "Texts that a model generates together")
+      ->check(CLI::Range(1, 1 << 12))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--max-positions", arguments.max_positions,
+          "Tokens of prompt and text together; a model that generates keeps memory for so many of each text")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   command
       .add_option("--timeout-ms", arguments.timeout_ms,
                   "How long a request may take that does not say timeout_ms")
@@ -158,6 +180,8 @@ void add_serve(CLI::App& app) {
                       "Folder from which clients may load models in place of others");
   command->add_option("--vocab", arguments->beside.vocabulary,
                       "vocab.txt, for models that have none beside them");
+  command->add_option("--tokenizer", arguments->tokenizer,
+                      "bpe:VOCAB.json,MERGES.txt or a folder, in place of those of models that generate");
   command->add_flag("--cased", arguments->beside.cased, "With --vocab: keep capitals and accents");
   command->add_option("--data", arguments->beside.data, "Folder where the paths of a checkpoint's spec begin")
       ->capture_default_str();

@@ -74,7 +74,8 @@ SourceModel read_checkpoint_model(const fs::path& folder, const CheckpointManife
   SourceModel model{.origin = folder.string(),
                     .spec = model_of(manifest),
                     .task = manifest.state.spec.training.task,
-                    .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder)};
+                    .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder),
+                    .checkpoint = folder};
   try {
     for (FullTensor& tensor : read_full_weights(folder, manifest, model.spec)) {
       const std::string name = tensor.name;

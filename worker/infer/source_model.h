@@ -28,6 +28,7 @@ struct SourceModel {
   ModelSpec spec;
   TrainingTask task = TrainingTask::pretrain;  // whose head it has
   TokenizerSource tokenizer;
+  std::filesystem::path checkpoint;  // where it is one
   std::map<std::string, FullTensor> tensors;  // f32, under our names; heads may be absent
   // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their
   // parameters are not among the tensors.

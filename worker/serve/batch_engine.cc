@@ -9,8 +9,6 @@
 namespace podium {
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
 constexpr double kNewestShare = 0.2;  // of the newest batch in the speed that is known
 
 }  // namespace
@@ -68,7 +66,7 @@ void BatchEngine::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     if (closing_) return;
-    if (const Ended expired = expire(take(queue_.take_expired(Steady::now()))); !expired.empty()) {
+    if (const Ended expired = expire(take(queue_.take_expired(ServeTime::clock::now()))); !expired.empty()) {
       lock.unlock();
       tell(expired);
       lock.lock();
@@ -77,14 +75,14 @@ void BatchEngine::run() {
     const std::optional<ServeTime> start = queue_.next_start();
     if (!start) {
       changed_.wait(lock);
-    } else if (*start > Steady::now()) {
+    } else if (*start > ServeTime::clock::now()) {
       changed_.wait_until(lock, *start);
     } else {
       std::vector<Waiting> batch = take(queue_.take_batch());
       lock.unlock();
       tell(compute(std::move(batch)));
       lock.lock();
-      queue_.batch_ended(Steady::now());
+      queue_.batch_ended(ServeTime::clock::now());
     }
   }
 }
@@ -108,7 +106,7 @@ BatchEngine::Ended BatchEngine::expire(const std::vector<Waiting>& expired) {
 }
 
 BatchEngine::Ended BatchEngine::compute(std::vector<Waiting> batch) {
-  const ServeTime begin = Steady::now();
+  const ServeTime begin = ServeTime::clock::now();
   std::vector<TextSequence> sequences;
   std::size_t tokens = 0;
   int top = 0;
@@ -127,7 +125,7 @@ BatchEngine::Ended BatchEngine::compute(std::vector<Waiting> batch) {
     spdlog::error("a batch of {} sequences could not be computed: {}", sequences.size(), error.what());
     results.clear();
   }
-  const std::chrono::nanoseconds took = Steady::now() - begin;
+  const std::chrono::nanoseconds took = ServeTime::clock::now() - begin;
   meter_.add_batch(sequences.size(), tokens, took);
   learn_speed(tokens, took);
   return keep_results(batch, std::move(results));

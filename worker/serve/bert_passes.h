@@ -13,10 +13,10 @@ namespace podium {
 
 class BertPasses {
  public:
-  // The model outlives it.
-  explicit BertPasses(LoadedModel& model)
-      : text_(*model.context, model.weights, model.tokenizer->special()),
-        span_(*model.context, model.weights, model.tokenizer->special()) {}
+  // Both outlive it.
+  BertPasses(Context& context, BertModel& model)
+      : text_(context, model.weights, model.tokenizer->special()),
+        span_(context, model.weights, model.tokenizer->special()) {}
 
   // As ComputePass says.
   std::vector<SequenceResult> compute(HeadPass pass, std::span<const TextSequence> sequences, int top);

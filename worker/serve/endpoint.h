@@ -30,16 +30,16 @@ struct PreparedRequest {
 struct Endpoint {
   std::string_view name;
   std::string_view ability;  // of a model that suits: "fills masks"
-  bool (*suits)(const BertWeights& weights);
-  // The model outlives what is prepared.
-  Result<PreparedRequest> (*prepare)(const nlohmann::json& body, const LoadedModel& model);
+  bool (*suits)(const LoadedModel& model);
+  // The model outlives what is prepared. None: generate, whose answers are streams (generation_request.h).
+  Result<PreparedRequest> (*prepare)(const nlohmann::json& body, const BertModel& model);
 };
 
 std::span<const Endpoint> endpoints();
 const Endpoint* find_endpoint(std::string_view name);  // nullptr: there is none
 
-Result<PreparedRequest> prepare_fill_mask(const nlohmann::json& body, const LoadedModel& model);
-Result<PreparedRequest> prepare_embed(const nlohmann::json& body, const LoadedModel& model);
-Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const LoadedModel& model);
+Result<PreparedRequest> prepare_fill_mask(const nlohmann::json& body, const BertModel& model);
+Result<PreparedRequest> prepare_embed(const nlohmann::json& body, const BertModel& model);
+Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertModel& model);
 
 }  // namespace podium

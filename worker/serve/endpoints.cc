@@ -6,14 +6,18 @@
 namespace podium {
 namespace {
 
-bool fills_masks(const BertWeights& weights) { return weights.prediction || weights.next_sentence; }
-bool embeds(const BertWeights& /*weights*/) { return true; }
-bool answers_questions(const BertWeights& weights) { return weights.span.has_value(); }
+bool fills_masks(const LoadedModel& model) {
+  return model.bert && (model.bert->weights.prediction || model.bert->weights.next_sentence);
+}
+bool embeds(const LoadedModel& model) { return model.bert.has_value(); }
+bool answers_questions(const LoadedModel& model) { return model.bert && model.bert->weights.span; }
+bool generates(const LoadedModel& model) { return model.language.has_value(); }
 
 constexpr std::array kEndpoints{
     Endpoint{"fill-mask", "predicts masked tokens or next sentences", fills_masks, prepare_fill_mask},
     Endpoint{"embed", "embeds texts", embeds, prepare_embed},
     Endpoint{"answer", "answers questions", answers_questions, prepare_answer},
+    Endpoint{"generate", "goes on from a prompt", generates, nullptr},
 };
 
 }  // namespace

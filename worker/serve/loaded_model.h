@@ -4,21 +4,36 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "worker/generate/language_weights.h"
 #include "worker/infer/bert_weights.h"
 #include "worker/tasks/squad/question_rules.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 
+struct BertModel {
+  std::unique_ptr<const WordPieceTokenizer> tokenizer;
+  BertWeights weights;
+  QuestionRules questions;  // where it answers any
+};
+
+struct LanguageModel {
+  std::unique_ptr<const BpeTokenizer> tokenizer;
+  LanguageWeights weights;
+};
+
+// Of one of both kinds.
 struct LoadedModel {
   std::string origin;     // how messages name it
   std::string precision;  // in which it computes
-  std::unique_ptr<const WordPieceTokenizer> tokenizer;
+  ModelSpec spec;
   std::shared_ptr<Context> context;  // with the device that it computes on
-  BertWeights weights;
-  QuestionRules questions;  // where it answers any
+  std::optional<BertModel> bert;
+  std::optional<LanguageModel> language;
 };
 
 // Throws BadData or Failure where the folder holds no model that can be served.

@@ -6,7 +6,7 @@
 
 namespace podium {
 
-ModelRegistry::ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const BatchRules& rules)
+ModelRegistry::ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const ServeRules& rules)
     : load_(std::move(load)), rules_(rules) {
   for (const ModelPlace& place : places)
     entries_[place.name] = {place.folder, nullptr, std::make_shared<ServeMeter>()};

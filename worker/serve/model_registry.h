@@ -21,7 +21,7 @@ struct ModelPlace {
 
 class ModelRegistry {
  public:
-  ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const BatchRules& rules);
+  ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const ServeRules& rules);
 
   struct Entry {
     std::filesystem::path folder;        // that was asked for last
@@ -41,7 +41,7 @@ class ModelRegistry {
 
  private:
   LoadModel load_;
-  const BatchRules rules_;
+  const ServeRules rules_;
   std::map<std::string, Entry> entries_;
   boost::asio::thread_pool loader_{1};
 };

@@ -15,7 +15,7 @@ constexpr int kMostAnswers = 20;
 
 // A question with its context, as the model sees it.
 struct AskedQuestion {
-  AskedQuestion(const std::string& question, const std::string& context, const LoadedModel& model)
+  AskedQuestion(const std::string& question, const std::string& context, const BertModel& model)
       : text(text_of(question, context, *model.tokenizer)), features(text, model.questions.shape) {}
 
   static SquadText text_of(const std::string& question, const std::string& context,
@@ -61,7 +61,7 @@ std::string question_answer(const SquadAnswers& answers, bool may_be_none, int b
 
 }  // namespace
 
-Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const LoadedModel& model) {
+Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertModel& model) {
   RequestFields fields(body, {"question", "context", "best", "may_be_none", "null_threshold", "timeout_ms"});
   const std::string question = fields.text("question"), context = fields.text("context");
   const int best = fields.number("best", 1, 1, kMostAnswers);

@@ -2,18 +2,14 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/net/access.h"
 #include "common/net/problem.h"
-#include "common/net/run_on.h"
 #include "common/net/token.h"
 #include "common/net/url.h"
 #include "common/spec/json_body.h"
+#include "worker/serve/answering.h"
 #include "worker/serve/model_folder.h"
 #include "worker/serve/serve_replies.h"
 
@@ -60,12 +56,6 @@ std::string outcome_of(int status) {
   return "refused";
 }
 
-ServerReply queue_full(const BatchEngine& engine, const std::string& request_id) {
-  ServerReply reply = problem(429, "the model's queue is full; try again later", request_id);
-  reply.headers.set("Retry-After", std::to_string(engine.retry_after().count()));
-  return reply;
-}
-
 }  // namespace
 
 ServeApi::ServeApi(asio::any_io_executor executor, ModelRegistry& models, ServeOptions options)
@@ -109,92 +99,37 @@ awaitable<ServerReply> ServeApi::route(ServerRequest request, Path path) {
   if (path == Path{"v1", "models"}) co_return model_list();
   const std::string id = request.id;
   if (const auto name = name_to_load(path)) co_return co_await load_model(std::move(request), *name);
-  const Asked asked{models_.find(path[2]), find_endpoint(path[3])};
-  if (!asked.entry)
+  const ModelRegistry::Entry* entry = models_.find(path[2]);
+  if (!entry)
     co_return problem(
         404, fmt::format("there is no model {}; there is {}", path[2].substr(0, 200), models_.names()), id);
-  if (!asked.endpoint)
+  const Endpoint* endpoint = find_endpoint(path[3]);
+  if (!endpoint)
     co_return problem(
         404, fmt::format("a model has no {}; it has {}", path[3].substr(0, 200), endpoint_names()), id);
-  co_return co_await ask_model(std::move(request), asked);
+  co_return co_await ask_model(std::move(request), *entry, *endpoint);
 }
 
-awaitable<ServerReply> ServeApi::ask_model(ServerRequest request, Asked asked) {
+awaitable<ServerReply> ServeApi::ask_model(ServerRequest request, const ModelRegistry::Entry& entry,
+                                           const Endpoint& endpoint) {
   if (draining_) co_return problem(503, "the server is about to stop", request.id);
-  const ServeTime arrived = std::chrono::steady_clock::now();
-  const std::shared_ptr<ServeMeter> meter = asked.entry->meter;
-  const std::string name(asked.endpoint->name);
-  const std::shared_ptr<ServedModel> model =
-      asked.entry->model;  // stays for this request, whatever is loaded
-  ++accepted_;
+  const std::string id = request.id;
+  const auto account = std::make_shared<RequestAccount>(counts_, entry.meter, std::string(endpoint.name));
+  const AskedModel asked{std::move(request), entry.model, account};
+  const Answering with{executor_, workers_, options_.timeout};
   ServerReply reply;
-  if (model)
-    reply = co_await compute(request, *asked.endpoint, model, arrived);
+  if (!asked.model)
+    reply = problem(503, "the model is not loaded yet; try again soon", id);
+  else if (const LoadedModel& loaded = asked.model->loaded(); !endpoint.suits(loaded))
+    reply = problem(
+        422, fmt::format("the model has no {}; it has {}", endpoint.name, endpoint_names(&loaded)), id);
+  else if (endpoint.prepare)
+    reply = co_await answer_in_batches(with, asked, endpoint);
   else
-    reply = problem(503, "the model is not loaded yet; try again soon", request.id);
-  ++answered_;
-  meter->add_request(name, outcome_of(reply.status), std::chrono::steady_clock::now() - arrived);
+    reply = co_await answer_with_text(with, asked);
+  if (!reply.next_piece)
+    account->set_outcome(outcome_of(reply.status));  // a stream says later what becomes of it
   co_return reply;
-}
-
-awaitable<ServerReply> ServeApi::compute(const ServerRequest& request, const Endpoint& endpoint,
-                                         std::shared_ptr<ServedModel> model, ServeTime arrived) {
-  const LoadedModel& loaded = model->loaded();
-  BatchEngine& engine = model->engine();
-  if (!endpoint.suits(loaded.weights))
-    co_return problem(422,
-                      fmt::format("no model that {} is served here; this one has {}", endpoint.ability,
-                                  endpoint_names(&loaded.weights)),
-                      request.id);
-  if (!engine.has_room()) co_return queue_full(engine, request.id);
-  Errors no_json;
-  const auto prepare = [&]() -> Result<PreparedRequest> {
-    const Result<json> body = parse_object(request.body);
-    if (!body) return no_json = body.errors();
-    return endpoint.prepare(*body, loaded);
-  };
-  const Result<PreparedRequest> prepared = co_await run_on(workers_, prepare);
-  if (!no_json.empty()) co_return problem(400, detail_of(no_json), request.id, no_json);
-  if (!prepared) co_return problem(prepared.errors(), request.id);
-  if (prepared->sequences.size() > engine.capacity())
-    co_return problem(422,
-                      fmt::format("this takes {} passes, and the queue holds {}; send a shorter text",
-                                  prepared->sequences.size(), engine.capacity()),
-                      request.id);
-  EngineRequest asked{.pass = prepared->pass,
-                      .top = prepared->top,
-                      .sequences = prepared->sequences,
-                      .arrived = arrived,
-                      .deadline = arrived + prepared->timeout.value_or(options_.timeout)};
-  const std::optional<EngineResult> result = co_await wait_for(*model, std::move(asked));
-  if (!result) co_return queue_full(engine, request.id);
-  if (result->kind == EngineResult::Kind::expired)
-    co_return problem(504,
-                      "the request was not computed within its timeout; timeout_ms says how long it may take",
-                      request.id);
-  if (result->kind == EngineResult::Kind::failed)
-    co_return problem(500, "the model could not compute this; the server's log says why", request.id);
-  const auto tell = [&] { return prepared->answer(result->results); };
-  co_return json_reply(co_await run_on(workers_, tell));
-}
-
-// Nothing where the queue is full. Expired once the deadline is over, whatever the engine does.
-awaitable<std::optional<EngineResult>> ServeApi::wait_for(ServedModel& model, EngineRequest request) {
-  struct Waiting {
-    asio::steady_timer timer;
-    std::optional<EngineResult> result = std::nullopt;
-  };
-  const auto waiting = std::make_shared<Waiting>(asio::steady_timer(executor_, request.deadline));
-  request.done = [executor = executor_, waiting](EngineResult result) {
-    asio::post(executor, [waiting, result = std::move(result)]() mutable {
-      waiting->result = std::move(result);
-      waiting->timer.cancel();
-    });
-  };
-  if (!model.engine().submit(std::move(request))) co_return std::nullopt;
-  co_await waiting->timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (!waiting->result) co_return EngineResult{.kind = EngineResult::Kind::expired};
-  co_return std::move(waiting->result);
 }
 
 awaitable<ServerReply> ServeApi::load_model(ServerRequest request, std::string name) {

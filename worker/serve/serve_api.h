@@ -6,15 +6,15 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "common/net/http_server.h"
+#include "worker/serve/answering.h"
 #include "worker/serve/endpoint.h"
 #include "worker/serve/model_registry.h"
+#include "worker/serve/request_account.h"
 
 namespace podium {
 
@@ -36,20 +36,12 @@ class ServeApi {
 
   // From now on the server is not ready, and accepts no request of a model.
   void drain() { draining_ = true; }
-  std::uint64_t accepted() const { return accepted_; }  // requests of a model
-  std::uint64_t answered() const { return answered_; }
+  const RequestCounts& counts() const { return counts_; }
 
  private:
-  struct Asked {
-    const ModelRegistry::Entry* entry = nullptr;
-    const Endpoint* endpoint = nullptr;
-  };
-
   boost::asio::awaitable<ServerReply> route(ServerRequest request, std::vector<std::string> path);
-  boost::asio::awaitable<ServerReply> ask_model(ServerRequest request, Asked asked);
-  boost::asio::awaitable<ServerReply> compute(const ServerRequest& request, const Endpoint& endpoint,
-                                              std::shared_ptr<ServedModel> model, ServeTime arrived);
-  boost::asio::awaitable<std::optional<EngineResult>> wait_for(ServedModel& model, EngineRequest request);
+  boost::asio::awaitable<ServerReply> ask_model(ServerRequest request, const ModelRegistry::Entry& entry,
+                                                const Endpoint& endpoint);
   boost::asio::awaitable<ServerReply> load_model(ServerRequest request, std::string name);
   ServerReply readiness(const std::string& request_id) const;
   ServerReply model_list() const;
@@ -59,7 +51,7 @@ class ServeApi {
   ModelRegistry& models_;
   ServeOptions options_;
   bool draining_ = false;
-  std::uint64_t accepted_ = 0, answered_ = 0;
+  RequestCounts counts_;
   boost::asio::thread_pool workers_{2};
 };
 

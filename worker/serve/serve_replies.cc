@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "common/net/problem.h"
 #include "common/net/prometheus_text.h"
 #include "worker/serve/endpoint.h"
 
@@ -53,11 +54,19 @@ bool is_json(std::string_view content_type) {
 ServerReply text_reply(std::string text) { return reply_of("text/plain", std::move(text)); }
 ServerReply json_reply(std::string json) { return reply_of("application/json", std::move(json)); }
 
-std::string endpoint_names(const BertWeights* weights) {
+ServerReply timed_out(const std::string& request_id) {
+  return problem(504, "the request was not computed within its timeout; timeout_ms says how long it may take",
+                 request_id);
+}
+
+ServerReply model_failed(const std::string& request_id) {
+  return problem(500, "the model could not compute this; the server's log says why", request_id);
+}
+
+std::string endpoint_names(const LoadedModel* model) {
   std::string names;
   for (const Endpoint& endpoint : endpoints())
-    if (!weights || endpoint.suits(*weights))
-      names += (names.empty() ? "" : ", ") + std::string(endpoint.name);
+    if (!model || endpoint.suits(*model)) names += (names.empty() ? "" : ", ") + std::string(endpoint.name);
   return names;
 }
 
@@ -69,11 +78,11 @@ std::string list_models(const ModelRegistry& models) {
       const LoadedModel& loaded = entry.model->loaded();
       told["folder"] = entry.model->folder().string();
       told["precision"] = loaded.precision;
-      told["max_tokens"] = loaded.weights.spec.max_positions;
-      told["hidden"] = loaded.weights.spec.hidden;
+      told["max_tokens"] = entry.model->positions();
+      told["hidden"] = loaded.spec.hidden;
       told["endpoints"] = json::array();
       for (const Endpoint& endpoint : endpoints())
-        if (endpoint.suits(loaded.weights)) told["endpoints"].push_back(endpoint.name);
+        if (endpoint.suits(loaded)) told["endpoints"].push_back(endpoint.name);
     }
     list.push_back(std::move(told));
   }
@@ -97,7 +106,7 @@ ServerReply metrics_reply(const ModelRegistry& models) {
   page.gauge("podium_serve_waiting_sequences", "Sequences in the queue.");
   for (const Told& model : told)
     page.sample({{"model", model.name}},
-                model.entry->model ? static_cast<double>(model.entry->model->engine().waiting()) : 0);
+                model.entry->model ? static_cast<double>(model.entry->model->waiting()) : 0);
   tell_histograms(page, told);
   return reply_of("text/plain; version=0.0.4; charset=utf-8", page.text());
 }

@@ -13,9 +13,11 @@ bool is_json(std::string_view content_type);
 
 ServerReply text_reply(std::string text);
 ServerReply json_reply(std::string json);
+ServerReply timed_out(const std::string& request_id);
+ServerReply model_failed(const std::string& request_id);
 
 // "fill-mask, embed": all, or those that suit a model.
-std::string endpoint_names(const BertWeights* weights = nullptr);
+std::string endpoint_names(const LoadedModel* model = nullptr);
 
 std::string list_models(const ModelRegistry& models);  // JSON
 ServerReply metrics_reply(const ModelRegistry& models);

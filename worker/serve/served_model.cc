@@ -1,13 +1,12 @@
 #include "worker/serve/served_model.h"
 
 #include <algorithm>
-#include <array>
 
 namespace podium {
 namespace {
 
 // A text of unknown words around a mask.
-TextSequence made_up_sequence(int length, const LoadedModel& model) {
+TextSequence made_up_sequence(int length, const BertModel& model) {
   const SpecialTokens& special = model.tokenizer->special();
   TextSequence sequence;
   sequence.ids.assign(static_cast<std::size_t>(length), special.pad);
@@ -21,30 +20,54 @@ TextSequence made_up_sequence(int length, const LoadedModel& model) {
   return sequence;
 }
 
+// A short and a long text alone, and a full batch, twice each: a device records a shape the second time.
+void warm_up(BertPasses& passes, const BertModel& model, const BatchRules& rules) {
+  constexpr int kShort = 16;
+  const int most = model.weights.spec.max_positions;
+  const int full = std::clamp(rules.max_tokens / most, 1, rules.max_sequences);
+  for (const auto& [count, length] : {std::pair{1, std::min(kShort, most)}, {1, most}, {full, most}}) {
+    const std::vector<TextSequence> batch(static_cast<std::size_t>(count), made_up_sequence(length, model));
+    for (int time = 0; time < 2; ++time) {
+      passes.compute(HeadPass::text, batch, 1);
+      if (model.weights.span) passes.compute(HeadPass::span, batch, 1);
+    }
+  }
+}
+
+// A prompt in every slot, and three steps of all of them.
+void warm_up(GenerationSession& session) {
+  std::vector<GenerationSession::Next> next;
+  for (int slot = 0; slot < session.slots(); ++slot) next.push_back({session.begin(std::vector{0})->slot, 0});
+  for (int step = 0; step < std::min(3, session.positions() - 1); ++step) session.extend(next);
+  for (const GenerationSession::Next& one : next) session.end(one.slot);
+}
+
 }  // namespace
 
 ServedModel::ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedModel> loaded,
-                         const BatchRules& rules, ServeMeter& meter)
-    : folder_(std::move(folder)), loaded_(std::move(loaded)), passes_(*loaded_) {
-  warm_up(rules);
-  engine_ = std::make_unique<BatchEngine>([this](HeadPass pass, std::span<const TextSequence> sequences,
-                                                 int top) { return passes_.compute(pass, sequences, top); },
-                                          rules, meter);
+                         const ServeRules& rules, ServeMeter& meter)
+    : folder_(std::move(folder)), loaded_(std::move(loaded)) {
+  if (loaded_->bert)
+    serve_bert(rules.batches, meter);
+  else
+    serve_language(rules, meter);
 }
 
-// A short and a long text alone, and a full batch, twice each: a device records a shape the second time.
-void ServedModel::warm_up(const BatchRules& rules) {
-  constexpr int kShort = 16;
-  const int most = loaded_->weights.spec.max_positions;
-  const int full = std::clamp(rules.max_tokens / most, 1, rules.max_sequences);
-  for (const auto& [count, length] : {std::pair{1, std::min(kShort, most)}, {1, most}, {full, most}}) {
-    const std::vector<TextSequence> batch(static_cast<std::size_t>(count),
-                                          made_up_sequence(length, *loaded_));
-    for (int time = 0; time < 2; ++time) {
-      passes_.compute(HeadPass::text, batch, 1);
-      if (loaded_->weights.span) passes_.compute(HeadPass::span, batch, 1);
-    }
-  }
+void ServedModel::serve_bert(const BatchRules& rules, ServeMeter& meter) {
+  passes_.emplace(*loaded_->context, *loaded_->bert);
+  warm_up(*passes_, *loaded_->bert, rules);
+  batches_ = std::make_unique<BatchEngine>([this](HeadPass pass, std::span<const TextSequence> sequences,
+                                                  int top) { return passes_->compute(pass, sequences, top); },
+                                           rules, meter);
+}
+
+void ServedModel::serve_language(const ServeRules& rules, ServeMeter& meter) {
+  LanguageModel& model = *loaded_->language;
+  session_ = std::make_unique<GenerationSession>(
+      *loaded_->context, model.weights,
+      CacheShape{.slots = rules.texts, .positions = std::min(rules.positions, loaded_->spec.max_positions)});
+  warm_up(*session_);
+  texts_ = std::make_unique<GenerationEngine>(*session_, *model.tokenizer, rules.batches.max_waiting, meter);
 }
 
 }  // namespace podium

@@ -3,31 +3,45 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
+#include <optional>
 
 #include "worker/serve/batch_engine.h"
 #include "worker/serve/bert_passes.h"
+#include "worker/serve/generation_engine.h"
 #include "worker/serve/loaded_model.h"
 
 namespace podium {
 
+struct ServeRules {
+  BatchRules batches;
+  int texts = 8;         // generated together
+  int positions = 1024;  // of prompt and text together, where the model has as many
+};
+
 class ServedModel {
  public:
   // Warms it up, which takes a few passes. The meter outlives it.
-  ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedModel> loaded, const BatchRules& rules,
+  ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedModel> loaded, const ServeRules& rules,
               ServeMeter& meter);
 
   const std::filesystem::path& folder() const { return folder_; }
   const LoadedModel& loaded() const { return *loaded_; }
-  BatchEngine& engine() { return *engine_; }
+  BatchEngine* batches() { return batches_.get(); }   // of a BERT
+  GenerationEngine* texts() { return texts_.get(); }  // of a model that generates
+  int positions() const { return session_ ? session_->positions() : loaded_->spec.max_positions; }
+  std::size_t waiting() const { return batches_ ? batches_->waiting() : texts_->waiting(); }
 
  private:
-  void warm_up(const BatchRules& rules);
+  void serve_bert(const BatchRules& rules, ServeMeter& meter);
+  void serve_language(const ServeRules& rules, ServeMeter& meter);
 
   std::filesystem::path folder_;
   std::unique_ptr<LoadedModel> loaded_;
-  BertPasses passes_;
-  std::unique_ptr<BatchEngine> engine_;  // last: it uses the rest
+  std::optional<BertPasses> passes_;
+  std::unique_ptr<GenerationSession> session_;
+  // Last: they use the rest.
+  std::unique_ptr<BatchEngine> batches_;
+  std::unique_ptr<GenerationEngine> texts_;
 };
 
 }  // namespace podium

@@ -22,7 +22,7 @@ class Server {
  public:
   Server(const ServerSettings& settings, LoadModel load)
       : settings_(settings),
-        models_(settings.models, std::move(load), settings.batches),
+        models_(settings.models, std::move(load), settings.rules),
         api_(io_.get_executor(), models_, settings.api),
         http_(
             io_.get_executor(), settings.http,
@@ -38,8 +38,9 @@ class Server {
     spawn(io_.get_executor(), "SIGHUP", reload_on_signal());
     io_.run();
     if (failure_) std::rethrow_exception(failure_);
-    const std::uint64_t lost = api_.accepted() - api_.answered();
-    spdlog::info("stopped; {} requests were accepted, {} answered", api_.accepted(), api_.answered());
+    const auto [accepted, answered] = api_.counts();
+    const std::uint64_t lost = accepted - answered;
+    spdlog::info("stopped; {} requests were accepted, {} answered", accepted, answered);
     if (lost == 0) return;
     spdlog::warn("{} requests were not answered within the grace", lost);
     std::_Exit(EXIT_SUCCESS);  // what is being computed for them still uses all that would be destroyed
@@ -65,7 +66,7 @@ class Server {
     api_.drain();
     asio::steady_timer pause(io_);
     const auto end = std::chrono::steady_clock::now() + settings_.grace;
-    while (api_.answered() < api_.accepted() && std::chrono::steady_clock::now() < end) {
+    while (api_.counts().answered < api_.counts().accepted && std::chrono::steady_clock::now() < end) {
       pause.expires_after(std::chrono::milliseconds(5));
       co_await pause.async_wait(asio::use_awaitable);
     }

@@ -15,7 +15,7 @@ namespace podium {
 struct ServerSettings {
   ServerOptions http;
   ServeOptions api;
-  BatchRules batches;
+  ServeRules rules;
   std::vector<ModelPlace> models;
   std::chrono::milliseconds grace{30'000};  // for the requests that SIGTERM finds
 };

@@ -18,7 +18,7 @@ constexpr int kMostCandidates = 1000;  // of a mask
 constexpr int kUsualCandidates = 5;
 
 // "text", and "next" of a pair. A mistake is among the fields' errors.
-TextSequence text_sequence(RequestFields& fields, const LoadedModel& model) {
+TextSequence text_sequence(RequestFields& fields, const BertModel& model) {
   const std::string text = fields.text("text");
   const std::optional<std::string> next = fields.optional_text("next");
   const TextLimit limit{.tokens = model.weights.spec.max_positions, .cut = fields.flag("truncate")};
@@ -31,7 +31,7 @@ TextSequence text_sequence(RequestFields& fields, const LoadedModel& model) {
   }
 }
 
-void check_heads(const TextSequence& sequence, const LoadedModel& model, RequestFields& fields) {
+void check_heads(const TextSequence& sequence, const BertModel& model, RequestFields& fields) {
   if (!sequence.masked.empty() && !model.weights.prediction)
     fields.refuse("has a [MASK], and the model has no head that predicts masked tokens", "text");
   if (sequence.is_pair() && !model.weights.next_sentence)
@@ -60,7 +60,7 @@ std::string numbers(std::span<const float> values) {
 
 }  // namespace
 
-Result<PreparedRequest> prepare_fill_mask(const json& body, const LoadedModel& model) {
+Result<PreparedRequest> prepare_fill_mask(const json& body, const BertModel& model) {
   RequestFields fields(body, {"text", "next", "top", "truncate", "timeout_ms"});
   const int top = fields.number("top", kUsualCandidates, 1, kMostCandidates);
   PreparedRequest prepared{.pass = HeadPass::text, .top = top, .timeout = fields.timeout()};
@@ -75,7 +75,7 @@ Result<PreparedRequest> prepare_fill_mask(const json& body, const LoadedModel& m
   return prepared;
 }
 
-Result<PreparedRequest> prepare_embed(const json& body, const LoadedModel& model) {
+Result<PreparedRequest> prepare_embed(const json& body, const BertModel& model) {
   RequestFields fields(body, {"text", "next", "truncate", "timeout_ms"});
   PreparedRequest prepared{.pass = HeadPass::text, .timeout = fields.timeout()};
   TextSequence sequence = text_sequence(fields, model);

@@ -17,21 +17,8 @@ def setUpModule():
     served.write_model(MODELS["squad"], 2, question_answering=True)
 
 
-class Endpoints(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = served.Server(MODELS)
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.terminate() == 0, cls.server.log()
-        cls.server.__exit__()
-
-    def setUp(self):
-        self.client = self.server.client()
-
-    def tearDown(self):
-        self.client.close()
+class Endpoints(served.ServedTest):
+    models = MODELS
 
     def ask(self, model, endpoint, **body):
         reply = self.client.ask(model, endpoint, body)
@@ -146,7 +133,7 @@ class Endpoints(unittest.TestCase):
             self.refused(400, "bert", "fill-mask", body)
 
     def test_heads_that_a_model_lacks(self):
-        self.assertIn("this one has embed, answer", self.refused(422, "squad", "fill-mask", {"text": "[MASK]"})["detail"])
+        self.assertIn("it has embed, answer", self.refused(422, "squad", "fill-mask", {"text": "[MASK]"})["detail"])
         self.assertIn("fill-mask, embed", self.refused(422, "bert", "answer", {"question": "a", "context": "b"})["detail"])
 
     def test_it_says_that_it_lives(self):

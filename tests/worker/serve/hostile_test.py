@@ -42,19 +42,13 @@ def request(chance):
     return bytes(whole)
 
 
-class Hostile(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = pathlib.Path(FOLDER.name)
-        served.write_model(folder / "bert", 1)
-        served.write_model(folder / "squad", 2, question_answering=True)
-        cls.server = served.Server({"bert": folder / "bert", "squad": folder / "squad"})
+def setUpModule():
+    served.write_model(Hostile.models["bert"], 1)
+    served.write_model(Hostile.models["squad"], 2, question_answering=True)
 
-    @classmethod
-    def tearDownClass(cls):
-        code = cls.server.terminate()
-        assert code == 0, (code, cls.server.log())
-        cls.server.__exit__()
+
+class Hostile(served.ServedTest):
+    models = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "squad")}
 
     def still_right(self):
         reply = self.server.client().ask("bert", "fill-mask", {"text": "w1 [MASK] w2"})

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "parity"))
 try:
@@ -164,3 +165,22 @@ class Server:
         self.process.wait()
         self.process.stdout.close()
         self.folder.cleanup()
+
+
+class ServedTest(unittest.TestCase):
+    """Cases that share a server of `models`, which must end well, and have a client each."""
+
+    models, options = {}, ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(cls.models, *cls.options)
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.server.terminate()
+        assert code == 0, (code, cls.server.log())
+        cls.server.__exit__()
+
+    def setUp(self):
+        self.client = self.server.client()

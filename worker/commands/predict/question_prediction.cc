@@ -32,8 +32,9 @@ struct QuestionOptions {
 };
 
 // Those of the checkpoint's spec, else run_squad.py's, where the options do not say otherwise.
-QuestionRules rules_of(const QuestionOptions& options, const fs::path& folder, const ModelSpec& model) {
-  QuestionRules rules = question_rules(folder, model.max_positions);
+QuestionRules rules_of(const QuestionOptions& options, const SourceModel& source) {
+  const ModelSpec& model = source.spec;
+  QuestionRules rules = question_rules(source.checkpoint, model.max_positions);
   FeatureShape& shape = rules.shape;
   AnswerRules& answers = rules.answers;
   shape.sequence_length = options.length.value_or(shape.sequence_length);
@@ -119,7 +120,7 @@ bool QuestionPrediction::is_asked() {
 }
 
 void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  QuestionAnswerer answerer(model, rules_of(options_, arguments.model.model, model.source.spec),
+  QuestionAnswerer answerer(model, rules_of(options_, model.source),
                             arguments.batch);
   if (options_.question)
     return answer(answerer, {.paragraphs = {{*options_.context, {{.text = *options_.question}}}}},

@@ -13,8 +13,8 @@ struct QuestionRules {
   AnswerRules answers;
 };
 
-// Of the checkpoint's spec, in its last phase, where `folder` is a checkpoint. Of a model with few positions a
-// fourth is for the question, and spans begin a fourth apart.
-QuestionRules question_rules(const std::filesystem::path& folder, int max_positions);
+// Of the checkpoint's spec, in its last phase; "": there is none. Of a model with few positions a fourth is then
+// for the question, and spans begin a fourth apart.
+QuestionRules question_rules(const std::filesystem::path& checkpoint, int max_positions);
 
 }  // namespace podium

@@ -1,0 +1,127 @@
+"""generate: what the server streams is what podium-worker generate writes for the same seed, whatever else it writes."""
+
+import json
+import pathlib
+import tempfile
+import threading
+import unittest
+
+import served
+
+FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-gpt-")
+MODEL = pathlib.Path(FOLDER.name) / "gpt"
+VOCABULARY = 280
+
+
+def setUpModule():
+    served.make_case.write_model(MODEL, "gpt", 7, {"layers": 2, "positions": 64, "vocab": VOCABULARY}, deviation=0.2)
+    corpus = pathlib.Path(FOLDER.name) / "corpus.txt"
+    corpus.write_text("one two three four five six seven<|endoftext|>" * 50)
+    served.worker("vocab", "--bpe", "--size", VOCABULARY, "--out", MODEL, corpus)
+
+
+def events(reply):
+    """The events of a stream, as (name, data)."""
+    for event in reply.body.decode().split("\n\n")[:-1]:
+        lines = dict(line.split(": ", 1) for line in event.split("\n"))
+        yield lines["event"], json.loads(lines["data"])
+
+
+class Generate(served.ServedTest):
+    models, options = {"gpt": MODEL}, ("--max-texts", 4)
+
+    def expected(self, prompt, **options):
+        arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
+        (line,) = served.worker("generate", MODEL, "--prompt", prompt, "--json", "--threads", 1, *arguments).splitlines()
+        return json.loads(line)
+
+    def streamed(self, body):
+        reply = self.client.ask("gpt", "generate", body)
+        self.assertEqual((reply.status, reply.headers["Content-Type"]), (200, "text/event-stream"), reply.body)
+        told = list(events(reply))
+        self.assertEqual([name for name, _ in told], ["text"] * (len(told) - 1) + ["end"])
+        return "".join(data["text"] for _, data in told[:-1]), told[-1][1]
+
+    def test_a_stream_is_what_generate_writes(self):
+        for options in ({"seed": 1, "max_tokens": 20}, {"seed": 2, "max_tokens": 30, "temperature": 0.7, "top_k": 20},
+                        {"temperature": 0, "max_tokens": 10}, {"seed": 3, "top_p": 0.5, "max_tokens": 40, "stop": "e"}):
+            for prompt in ("one two", "", "three é\n"):
+                wanted = self.expected(prompt, **options)
+                text, end = self.streamed({"prompt": prompt, **options})
+                self.assertEqual(text, wanted["text"])
+                self.assertEqual((end["end"], end["tokens"], end["prompt_tokens"]),
+                                 (wanted["end"], len(wanted["ids"]), wanted["prompt_tokens"]))
+
+    def test_a_whole_text(self):
+        wanted = self.expected("one", seed=5, max_tokens=12)
+        body = {"prompt": "one", "seed": 5, "max_tokens": 12, "stream": False}
+        reply = self.client.ask("gpt", "generate", body)
+        served.check_described("/v1/models/{model}/generate", reply, body)
+        self.assertEqual((reply.json()["text"], reply.json()["end"]), (wanted["text"], wanted["end"]))
+
+    def test_texts_that_cross_are_what_each_is_alone(self):
+        wanted = {seed: self.expected("two three", seed=seed, max_tokens=25)["text"] for seed in range(12)}
+        told = {}
+
+        def ask(seed):
+            reply = self.server.client().ask("gpt", "generate", {"prompt": "two three", "seed": seed, "max_tokens": 25})
+            told[seed] = "".join(data["text"] for name, data in events(reply) if name == "text")
+        threads = [threading.Thread(target=ask, args=(seed,)) for seed in wanted]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(told, wanted)
+
+    def test_clients_that_leave_take_their_texts_along(self):
+        for _ in range(20):
+            client = self.server.client()
+            client.connection.request("POST", "/v1/models/gpt/generate", json.dumps({"prompt": "one", "max_tokens": 60}),
+                                      {"Content-Type": "application/json"})
+            client.connection.getresponse().read(5)
+            client.close()
+        self.server.wait_until(lambda: self.server.figures()['podium_serve_waiting_sequences{model="gpt"}'] == 0, "the queue")
+        self.assertEqual(self.streamed({"prompt": "one", "max_tokens": 3})[1]["tokens"], 3)
+
+    def test_mistakes(self):
+        def refused(**body):
+            reply = self.client.ask("gpt", "generate", body)
+            self.assertEqual(reply.status, 422, reply.body)
+            served.check_described("/v1/models/{model}/generate", reply)
+            return {error["where"]: error["message"] for error in reply.json()["errors"]}
+        self.assertEqual(set(refused(max_tokens=0, temperature=-1, top_k="all", top_p=2, seed=-1, stop=[], stream=1, prmpt="a")),
+                         {"/prompt", "/max_tokens", "/temperature", "/top_k", "/top_p", "/seed", "/stop", "/stream", "/prmpt"})
+        self.assertIn("and with max_tokens 60 the model takes 5", refused(prompt="seven " * 20, max_tokens=60)["/prompt"])
+        self.assertEqual(self.streamed({"prompt": "seven " * 20, "max_tokens": 60, "truncate": True})[1]["prompt_tokens"], 5)
+        for stop in ("", ["a"] * 17, [1], ["x" * 257], {}):
+            self.assertEqual(set(refused(prompt="one", stop=stop)), {"/stop"})
+        reply = self.client.ask("gpt", "embed", {"text": "one"})
+        self.assertEqual(reply.status, 422)
+        self.assertIn("it has generate", reply.json()["detail"])
+
+    def test_a_text_whose_time_is_over(self):
+        reply = self.client.ask("gpt", "generate", {"prompt": "one", "max_tokens": 60, "timeout_ms": 1})
+        last = list(events(reply))[-1] if reply.status == 200 else ("error", reply.json())
+        if last[0] != "end":  # it may be quick
+            self.assertEqual(last[1]["status"], 504)
+
+    def test_sigterm_ends_the_texts_that_are_under_way(self):
+        with served.Server({"gpt": MODEL}) as server:
+            ends = []
+
+            def ask(seed):
+                reply = server.client().ask("gpt", "generate", {"prompt": "one", "seed": seed, "max_tokens": 60})
+                ends.append(list(events(reply))[-1][0] if reply.status == 200 else reply.status)
+            threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+            for thread in threads:
+                thread.start()
+            server.wait_until(lambda: server.figures()['podium_serve_batch_sequences_count{model="gpt"}'] > 0, "a text")
+            self.assertEqual(server.terminate(), 0)
+            for thread in threads:
+                thread.join()
+            self.assertLessEqual(set(ends), {"end", 503})
+            self.assertIn("end", ends)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+#include "worker/serve/generation_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/logging.h"
+
+namespace podium {
+GenerationEngine::GenerationEngine(GenerationSession& session, const BpeTokenizer& tokenizer,
+                                   std::size_t max_waiting, ServeMeter& meter)
+    : max_waiting_(max_waiting),
+      meter_(meter),
+      batch_(session, tokenizer,
+             {[this](std::size_t number, std::string_view text) {
+                going_.at(number)->on_text(std::string(text));
+              },
+              [this](std::size_t number, const Generation& done) {
+                going_.extract(number).mapped()->on_end({GenerationEnded::Kind::done, done});
+              }}),
+      thread_([this] { run(); }) {}
+
+GenerationEngine::~GenerationEngine() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::optional<std::size_t> GenerationEngine::submit(GenerationTask task) {
+  auto kept = std::make_shared<GenerationTask>(std::move(task));
+  std::size_t number = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.size() >= max_waiting_) return std::nullopt;
+    number = ++next_number_;
+    waiting_.emplace_back(number, std::move(kept));
+  }
+  changed_.notify_all();
+  return number;
+}
+
+void GenerationEngine::cancel(std::size_t number) {
+  const std::scoped_lock lock(mutex_);
+  cancelled_.push_back(number);
+  changed_.notify_all();
+}
+
+bool GenerationEngine::has_room() const {
+  const std::scoped_lock lock(mutex_);
+  return waiting_.size() < max_waiting_;
+}
+
+std::size_t GenerationEngine::waiting() const {
+  const std::scoped_lock lock(mutex_);
+  return waiting_.size();
+}
+
+void GenerationEngine::run() {
+  while (true) {
+    std::vector<Numbered> begin, late;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return closing_ || !waiting_.empty() || !going_.empty(); });
+      if (closing_) return;
+      remove_cancelled();
+      late = take_late(ServeTime::clock::now());
+      begin = take_next();
+    }
+    for (const Numbered& one : late) one.task->on_end({GenerationEnded::Kind::expired, {}});
+    try {
+      compute(begin);
+    } catch (const std::exception& error) {
+      spdlog::error("a step of {} texts could not be generated: {}", going_.size(), error.what());
+      fail_all();
+    }
+  }
+}
+
+// Under the lock. What is cancelled neither waits nor goes on.
+void GenerationEngine::remove_cancelled() {
+  for (const std::size_t number : cancelled_) {
+    std::erase_if(waiting_, [&](const Numbered& one) { return one.number == number; });
+    if (going_.erase(number) > 0) batch_.leave(number);
+  }
+  cancelled_.clear();
+}
+
+// Under the lock.
+std::vector<GenerationEngine::Numbered> GenerationEngine::take_late(ServeTime now) {
+  std::vector<Numbered> late;
+  const auto is_late = [&](const Numbered& one) { return one.task->deadline <= now; };
+  std::ranges::copy_if(waiting_, std::back_inserter(late), is_late);
+  std::erase_if(waiting_, is_late);
+  for (const auto& [number, task] : going_)
+    if (task->deadline <= now) late.push_back({number, task});
+  for (const Numbered& one : late)
+    if (going_.erase(one.number) > 0) batch_.leave(one.number);
+  return late;
+}
+
+// Under the lock. One begins a step, so that those that go on do not wait for many prompts.
+std::vector<GenerationEngine::Numbered> GenerationEngine::take_next() {
+  std::vector<Numbered> next;
+  if (waiting_.empty() || !batch_.has_slot()) return next;
+  next.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+  return next;
+}
+
+void GenerationEngine::compute(const std::vector<Numbered>& begin) {
+  for (const Numbered& one : begin) {
+    const ServeTime now = ServeTime::clock::now();
+    meter_.add_wait(now - one.task->arrived);
+    going_[one.number] = one.task;
+    batch_.begin(one.number, one.task->request, one.task->rule);
+    meter_.add_batch(1, one.task->request.prompt.size(), ServeTime::clock::now() - now);
+  }
+  if (batch_.empty()) return;
+  const ServeTime now = ServeTime::clock::now();
+  const std::size_t sequences = batch_.size();
+  batch_.step();
+  meter_.add_batch(sequences, sequences, ServeTime::clock::now() - now);
+}
+
+void GenerationEngine::fail_all() {
+  batch_.clear();
+  for (const auto& [number, task] : std::exchange(going_, {}))
+    task->on_end({GenerationEnded::Kind::failed, {}});
+}
+
+}  // namespace podium

@@ -1,0 +1,82 @@
+// Generates for requests on a thread of its own, a token of each a step: a request joins as soon as a slot is
+// free, at most one a step, and leaves when it ends, its time is over or its client has gone.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "worker/generate/generation_batch.h"
+#include "worker/serve/batch_queue.h"
+#include "worker/serve/serve_meter.h"
+
+namespace podium {
+
+struct GenerationEnded {
+  enum class Kind { done, expired, failed };
+
+  Kind kind = Kind::done;
+  Generation generation;  // where done
+};
+
+// What is told comes on the engine's thread, and throws nothing.
+struct GenerationTask {
+  GenerationRequest request;
+  GenerationRule rule;
+  ServeTime arrived;
+  ServeTime deadline;
+  std::function<void(std::string text)> on_text;
+  std::function<void(GenerationEnded ended)> on_end;  // once, at the end
+};
+
+class GenerationEngine {
+ public:
+  // All outlive it. At most `max_waiting` requests wait for a slot.
+  GenerationEngine(GenerationSession& session, const BpeTokenizer& tokenizer, std::size_t max_waiting,
+                   ServeMeter& meter);
+  ~GenerationEngine();  // after the step that is being computed
+
+  // The number that the request has. Nothing where the queue is full.
+  std::optional<std::size_t> submit(GenerationTask task);
+  // Nobody asks for it any more: it leaves before the next step, and is not told its end.
+  void cancel(std::size_t number);
+  bool has_room() const;
+  std::size_t waiting() const;
+
+ private:
+  struct Numbered {
+    std::size_t number = 0;
+    std::shared_ptr<GenerationTask> task;
+  };
+
+  void run();
+  void remove_cancelled();
+  std::vector<Numbered> take_late(ServeTime now);
+  std::vector<Numbered> take_next();
+  void compute(const std::vector<Numbered>& begin);
+  void fail_all();
+
+  const std::size_t max_waiting_;
+  ServeMeter& meter_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::deque<Numbered> waiting_;
+  std::vector<std::size_t> cancelled_;
+  std::size_t next_number_ = 0;
+  bool closing_ = false;
+  // Of the engine's thread.
+  GenerationBatch batch_;
+  std::map<std::size_t, std::shared_ptr<GenerationTask>> going_;
+
+  std::thread thread_;
+};
+
+}  // namespace podium
