@@ -18,16 +18,21 @@ namespace {
 
 constexpr std::size_t kReadBytes = 1 << 20;
 
-// Reads into the end of `buffer`; false at the end of the file.
-bool read_more(int file, std::string& buffer, const std::string& name) {
-  const std::size_t used = buffer.size();
-  buffer.resize(used + kReadBytes);
+std::size_t read_file_part(int file, std::span<char> to, const std::string& name) {
   ssize_t got = 0;
   do {
-    got = ::read(file, buffer.data() + used, kReadBytes);
+    got = ::read(file, to.data(), to.size());
   } while (got < 0 && errno == EINTR);
   if (got < 0) throw BadData("cannot read the text: " + name + ": " + std::strerror(errno));
-  buffer.resize(used + static_cast<std::size_t>(got));
+  return static_cast<std::size_t>(got);
+}
+
+// Reads into the end of `buffer`; false at the end of the text.
+bool read_more(const ReadText& read, std::string& buffer) {
+  const std::size_t used = buffer.size();
+  buffer.resize(used + kReadBytes);
+  const std::size_t got = read(std::span(buffer).subspan(used));
+  buffer.resize(used + got);
   return got > 0;
 }
 
@@ -90,6 +95,15 @@ void for_each_line(const std::filesystem::path& path,
 
 void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink,
                    const std::function<void()>& before_read) {
+  const auto read = [&](std::span<char> to) {
+    if (before_read) before_read();
+    return read_file_part(file, to, name);
+  };
+  for_each_line(read, name, sink);
+}
+
+void for_each_line(const ReadText& read, const std::string& name,
+                   const std::function<void(std::string_view line)>& sink) {
   std::string buffer;
   std::int64_t number = 0;
   const auto take = [&](std::string_view line) {
@@ -97,8 +111,7 @@ void for_each_line(int file, const std::string& name, const std::function<void(s
     sink(line);
   };
   for (std::size_t searched = 0;; searched = buffer.size()) {
-    if (before_read) before_read();
-    if (!read_more(file, buffer, name)) break;
+    if (!read_more(read, buffer)) break;
     const std::size_t last = std::string_view(buffer).substr(searched).rfind('\n');
     if (last != std::string_view::npos) {
       const std::size_t whole = searched + last + 1;

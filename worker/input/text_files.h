@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ void for_each_line(const std::filesystem::path& path, const std::function<void(s
 // read, which waits where a pipe holds nothing yet.
 void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink,
                    const std::function<void()>& before_read = nullptr);
+// The same of text that `read` brings part by part: it tells how many bytes it put into the span, none at the
+// end.
+using ReadText = std::function<std::size_t(std::span<char>)>;
+void for_each_line(const ReadText& read, const std::string& name,
+                   const std::function<void(std::string_view line)>& sink);
 // The same of a text in memory, which is not checked.
 void for_each_line_in(std::string_view text, const std::function<void(std::string_view line)>& sink);
 
