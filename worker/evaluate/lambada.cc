@@ -39,11 +39,11 @@ MicroBatch batch_of(const LastWord& passage, std::int32_t length) {
   batch.length = static_cast<int>(ids.size()) - 1;
   batch.input_ids.assign(ids.begin(), ids.end() - 1);
   batch.valid_lengths = {batch.length};
-  auto& [positions, labels] = batch.targets[kLanguageTerm];
+  Targets& tokens = batch.targets[kLanguageTerm];
   for (auto place = static_cast<std::int32_t>(std::max<std::ptrdiff_t>(0, batch.length - words));
        place < batch.length; ++place) {
-    positions.push_back(place);
-    labels.push_back(ids[static_cast<std::size_t>(place) + 1]);
+    tokens.positions.push_back(place);
+    tokens.labels.push_back(ids[static_cast<std::size_t>(place) + 1]);
   }
   return batch;
 }

@@ -20,7 +20,7 @@ MicroBatch windows_of(std::span<const std::int32_t> ids, const WindowRule& rule,
   batch.length = rule.length;
   batch.input_ids.assign(static_cast<std::size_t>(batch.sequences) * static_cast<std::size_t>(rule.length),
                          pad);
-  auto& [positions, labels] = batch.targets[kLanguageTerm];
+  Targets& tokens = batch.targets[kLanguageTerm];
   for (std::int64_t window = begin; window < end; ++window) {
     const std::int64_t first = window * rule.stride;
     const auto read =
@@ -28,8 +28,8 @@ MicroBatch windows_of(std::span<const std::int32_t> ids, const WindowRule& rule,
     const auto row = static_cast<std::int32_t>(window - begin) * rule.length;
     std::copy_n(ids.begin() + first, read, batch.input_ids.begin() + row);
     for (std::int32_t column = window == 0 ? 0 : rule.length - rule.stride; column < read; ++column) {
-      positions.push_back(row + column);
-      labels.push_back(ids[static_cast<std::size_t>(first + column + 1)]);
+      tokens.positions.push_back(row + column);
+      tokens.labels.push_back(ids[static_cast<std::size_t>(first + column + 1)]);
     }
     batch.valid_lengths.push_back(read);
   }

@@ -43,6 +43,7 @@ BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::
     }
     rows_[term] = rows;
     labels_[term] = labels;
+    target_values_[term] = batch.targets[term].values;
   }
   if (begins_.empty()) valid_lengths_ = batch.valid_lengths;
 }

@@ -17,10 +17,11 @@
 
 namespace podium {
 
-// Rows of the batch, and the label that is predicted at each.
+// Rows of the batch, and the label or the value that is predicted at each.
 struct ScoredRows {
   std::span<const std::int32_t> rows;
   std::span<const std::int32_t> labels;
+  std::span<const float> values = {};
 };
 
 // Numbers that differ between micro-batches of one shape.
@@ -28,6 +29,7 @@ struct PassValues {
   PhiloxKey dropout_key;
   std::uint64_t first_row = 0;            // numbers the first own row for the dropouts
   std::uint64_t first_attention_row = 0;  // numbers the first row of attention's probabilities for theirs
+  std::uint64_t first_sequence = 0;       // numbers the first sequence for those of whole sequences
   float loss_scales[kMostLossTerms] = {};
 };
 
@@ -53,7 +55,7 @@ class BatchInputs {
 
   std::span<const std::int32_t> valid_lengths() const { return valid_lengths_; }  // empty where unpadded
 
-  ScoredRows targets(std::size_t term) const { return {rows_[term], labels_[term]}; }
+  ScoredRows targets(std::size_t term) const { return {rows_[term], labels_[term], target_values_[term]}; }
   // For a term of tokens: cuts its rows into blocks of one size whose logits fit a budget, so that the logits
   // of a whole micro-batch never exist. Negative rows and labels fill up the last block.
   std::vector<ScoredRows> blocks(std::size_t term) const;
@@ -78,6 +80,7 @@ class BatchInputs {
       visit(*array);
     for (auto& rows : self.rows_) visit(rows);
     for (auto& labels : self.labels_) visit(labels);
+    for (auto& values : self.target_values_) visit(values);
     visit(self.numbers_);
     visit(self.values_);
   }
@@ -93,6 +96,7 @@ class BatchInputs {
 
   std::span<const std::int32_t> ids_, id_order_, position_order_, types_, positions_, begins_, valid_lengths_;
   OfTerms<std::span<const std::int32_t>> rows_, labels_;
+  OfTerms<std::span<const float>> target_values_;
   std::span<const std::int64_t> numbers_;
   std::span<const PassValues> values_;
 };

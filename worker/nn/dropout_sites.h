@@ -8,6 +8,7 @@
 namespace podium {
 
 inline constexpr std::uint32_t kEmbeddingDropoutSite = 0;
+inline constexpr std::uint32_t kSequenceHeadDropoutSite = 1;
 
 struct LayerDropoutSites {
   std::uint32_t attention;  // its probabilities

@@ -4,11 +4,22 @@
 
 namespace podium {
 
+namespace {
+
+std::vector<std::int32_t> first_positions(std::size_t sequences, int length) {
+  std::vector<std::int32_t> positions;
+  for (std::size_t s = 0; s < sequences; ++s) positions.push_back(static_cast<std::int32_t>(s) * length);
+  return positions;
+}
+
+}  // namespace
+
 Targets sequence_targets(std::vector<std::int32_t> labels, int length) {
-  Targets targets{{}, std::move(labels)};
-  for (std::size_t s = 0; s < targets.labels.size(); ++s)
-    targets.positions.push_back(static_cast<std::int32_t>(s) * length);
-  return targets;
+  return {first_positions(labels.size(), length), std::move(labels), {}};
+}
+
+Targets sequence_values(std::vector<float> values, int length) {
+  return {first_positions(values.size(), length), {}, std::move(values)};
 }
 
 LossSum& LossSum::operator+=(const LossSum& other) {

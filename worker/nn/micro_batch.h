@@ -13,14 +13,16 @@ inline constexpr std::size_t kMostLossTerms = 4;  // of a head
 
 inline constexpr int kTokenTypes = 2;  // segment A and segment B
 
-// What a loss term predicts: labels[i] at positions[i] of the batch, flat and ascending.
+// What a loss term predicts: labels[i] or values[i] at positions[i] of the batch, flat and ascending.
 struct Targets {
   std::vector<std::int32_t> positions;
   std::vector<std::int32_t> labels;
+  std::vector<float> values;  // in place of labels
 };
 
-// Predicts one label for each sequence, at its first token.
+// Predicts one label, or one value, for each sequence, at its first token.
 Targets sequence_targets(std::vector<std::int32_t> labels, int length);
+Targets sequence_values(std::vector<float> values, int length);
 
 // Host memory, row-major [sequences, length].
 struct MicroBatch {

@@ -52,6 +52,10 @@ struct PassContext {
   ops::Dropout attention_dropout(double probability, std::uint32_t site) const {
     return make_dropout(probability, site, &PassValues::first_attention_row);
   }
+  // The dropout over a tensor of a row for each sequence.
+  ops::Dropout sequence_dropout(double probability, std::uint32_t site) const {
+    return make_dropout(probability, site, &PassValues::first_sequence);
+  }
 
  private:
   ops::Dropout make_dropout(double probability, std::uint32_t site,

@@ -20,7 +20,8 @@ void check_batch(const MicroBatch& batch) {
   PODIUM_CHECK(batch.valid_lengths.empty() || batch.valid_lengths.size() == sequences,
                "one valid length a sequence, or none");
   for (const Targets& targets : batch.targets)
-    PODIUM_CHECK(targets.positions.size() == targets.labels.size(), "one label a position to predict");
+    PODIUM_CHECK(targets.positions.size() == targets.labels.size() + targets.values.size(),
+                 "one label or value a position to predict");
 }
 
 }  // namespace

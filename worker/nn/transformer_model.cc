@@ -127,7 +127,8 @@ PassValues TransformerModel::values_of(const Pass& pass, const RowLayout& rows) 
   PassValues values{
       .dropout_key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step)),
       .first_row = static_cast<std::uint64_t>(rows.first_number()),
-      .first_attention_row = first_sample * length * static_cast<std::uint64_t>(spec_.heads)};
+      .first_attention_row = first_sample * length * static_cast<std::uint64_t>(spec_.heads),
+      .first_sequence = first_sample};
   std::ranges::copy(pass.scales, values.loss_scales);
   return values;
 }

@@ -26,6 +26,7 @@
 #include "worker/ops/rms_norm.h"
 #include "worker/ops/rotary_heads.h"
 #include "worker/ops/rows.h"
+#include "worker/ops/squared_error.h"
 #include "worker/ops/swiglu.h"
 #include "worker/ops/tanh.h"
 
@@ -53,6 +54,8 @@
   OP(class_gradients)               \
   OP(position_cross_entropy)        \
   OP(position_cross_entropy_backward) \
+  OP(squared_error)                 \
+  OP(squared_error_backward)        \
   OP(embedding_forward)             \
   OP(embedding_backward)            \
   OP(linear_forward)                \

@@ -34,6 +34,10 @@ void check_bias(const TensorView& dbias, std::int64_t classes) {
   if (dbias.address != nullptr) check_tensor(dbias, DType::f32, Shape{classes}, "dbias");
 }
 
+void check_weights(const ConstTensorView& weights, std::int64_t classes) {
+  if (weights.address != nullptr) check_tensor(weights, DType::f32, Shape{classes}, "weights");
+}
+
 void check_reduced(const ConstTensorView& logits, const ConstTensorView& maxima,
                    const ConstTensorView& sums) {
   check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
@@ -43,23 +47,25 @@ void check_reduced(const ConstTensorView& logits, const ConstTensorView& maxima,
 }  // namespace
 
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                   CrossEntropySums* sums, std::int64_t classes) {
+                   CrossEntropySums* sums, std::int64_t classes, ConstTensorView weights) {
   classes = classes_of(context, logits, classes);
   check_labels(logits, labels);
   check_classes(context, logits, labels);
+  check_weights(weights, classes);
   const ProfileScope scope(context, "cross_entropy", {.bytes = bytes_of(logits)});
-  backend(context).cross_entropy(context, logits, labels, sums, classes);
+  backend(context).cross_entropy(context, logits, labels, sums, classes, weights);
 }
 
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                             const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
-                            std::int64_t classes) {
+                            std::int64_t classes, ConstTensorView weights) {
   classes = classes_of(context, logits, classes);
   check_labels(logits, labels);
   check_classes(context, logits, labels);
   check_bias(dbias, classes);
+  check_weights(weights, classes);
   const ProfileScope scope(context, "cross_entropy_backward", {.bytes = 2 * bytes_of(logits)});
-  backend(context).cross_entropy_backward(context, logits, labels, scale, dbias, sums, classes);
+  backend(context).cross_entropy_backward(context, logits, labels, scale, dbias, sums, classes, weights);
 }
 
 void class_maxima(Context& context, ConstTensorView logits, TensorView maxima, std::int64_t classes) {

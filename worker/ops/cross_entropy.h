@@ -4,6 +4,8 @@
 // all.
 //
 //   loss = log(sum(exp(x))) - x[label]        dx = scale * (softmax(x) - onehot(label))
+//
+// With weights of classes both are multiplied by that of the label.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +31,19 @@ struct CrossEntropySums {
 };
 
 // Adds to `sums`, which lies in the device's memory where the context has one: a step's sums are read once,
-// at its end. A label beyond the classes is refused on the CPU and makes the loss NaN on a device.
+// at its end. A label beyond the classes is refused on the CPU and makes the loss NaN on a device. `weights`:
+// f32 [classes]; without an address: all 1.
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                   CrossEntropySums* sums, std::int64_t classes = 0);
+                   CrossEntropySums* sums, std::int64_t classes = 0, ConstTensorView weights = {});
 
 // Also replaces the logits by scale * their gradient and adds its column sums, the gradient of the bias
 // before the logits, to dbias (f32 [classes]; without an address: not wanted).
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                             const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
-                            std::int64_t classes = 0);
+                            std::int64_t classes = 0, ConstTensorView weights = {});
 
-// The same where each rank holds the logits of its own range of classes (Shoeybi et al., 2019). Between the
-// stages the caller reduces over the ranks what a stage wrote:
+// The same, without weights, where each rank holds the logits of its own range of classes (Shoeybi et al.,
+// 2019). Between the stages the caller reduces over the ranks what a stage wrote:
 //
 //   class_maxima -> maxima: max      class_sums -> sums: sum      class_totals, class_gradients
 //

@@ -9,8 +9,10 @@ namespace podium {
 namespace {
 
 // Two dropouts of one number would drop the same elements together.
-TEST(DropoutSites, OfEmbeddingsAndAllLayersArePairwiseDistinct) {
-  std::map<std::uint32_t, std::string> owners{{kEmbeddingDropoutSite, "the embeddings"}};
+TEST(DropoutSites, OfEmbeddingsHeadsAndAllLayersArePairwiseDistinct) {
+  std::map<std::uint32_t, std::string> owners{{kEmbeddingDropoutSite, "the embeddings"},
+                                              {kSequenceHeadDropoutSite, "the head of sequences"}};
+  ASSERT_EQ(owners.size(), 2u);
   for (int layer = 0; layer < 1000; ++layer) {
     const LayerDropoutSites sites = layer_dropout_sites(layer);
     for (const std::uint32_t site : {sites.attention, sites.attention_output, sites.feed_forward_output}) {
@@ -22,6 +24,7 @@ TEST(DropoutSites, OfEmbeddingsAndAllLayersArePairwiseDistinct) {
 
 TEST(DropoutSites, StayWhatCheckpointsWereTrainedWith) {
   EXPECT_EQ(kEmbeddingDropoutSite, 0u);
+  EXPECT_EQ(kSequenceHeadDropoutSite, 1u);
   EXPECT_EQ(layer_dropout_sites(0).attention, 16u);
   EXPECT_EQ(layer_dropout_sites(23).attention_output, 385u);
   EXPECT_EQ(layer_dropout_sites(23).feed_forward_output, 386u);

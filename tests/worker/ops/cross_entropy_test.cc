@@ -66,6 +66,35 @@ TEST(CrossEntropy, AgreesWithTheFormula) {
   check(DType::f32, 9001, 1e-5);
 }
 
+TEST(CrossEntropy, AClassWeighsInLossAndGradient) {
+  constexpr std::int64_t kClasses = 9;
+  Context context = make_context(2);
+  const Values values = random_values(kRows * kClasses, 5, 3.0), weights = {2, 0, 0.5, 1, 1, 3, 1, 1, 0.25};
+  const Tensor placed = tensor_of(weights, DType::f32, {kClasses});
+  double loss = 0;
+  Values gradient, columns(kClasses, 0.0F);
+  for (std::size_t i = 0; i < kRows; ++i) {  // the formula, row by row
+    const Values row(values.begin() + static_cast<std::ptrdiff_t>(i * kClasses),
+                     values.begin() + static_cast<std::ptrdiff_t>((i + 1) * kClasses));
+    const double weight = kLabels[i] < 0 ? 0 : weights[static_cast<std::size_t>(kLabels[i])];
+    const Expected one = formula(row, kClasses, std::span(&kLabels[i], 1), 0.25 * weight);
+    loss += weight * one.loss;
+    gradient.insert(gradient.end(), one.gradient.begin(), one.gradient.end());
+    for (std::size_t j = 0; j < columns.size(); ++j) columns[j] += one.gradient[j];
+  }
+  Tensor logits = tensor_of(values, DType::f32, {kRows, kClasses}), dbias(DType::f32, {kClasses});
+  const auto evaluated = make_sums(), sums = make_sums();
+  ops::cross_entropy(context, logits.view(), kLabels, evaluated.get(), kClasses, placed.view());
+  ops::cross_entropy_backward(context, logits.view(), kLabels, 0.25F, dbias.view(), sums.get(), kClasses,
+                              placed.view());
+  for (const auto& s : {*evaluated, *sums}) {
+    EXPECT_NEAR(s.loss, loss, 1e-5 * loss);
+    EXPECT_EQ(s.rows, 5) << "a weight changes no count";
+  }
+  expect_close(values_of(logits), gradient, 1e-5, "gradient");
+  expect_close(values_of(dbias), columns, 1e-5, "bias gradient");
+}
+
 // Columns [begin, end) of a row-major matrix.
 Values columns_of(const Values& values, std::int64_t columns, std::int64_t begin, std::int64_t end) {
   Values part;

@@ -32,7 +32,7 @@ class KindHead final : public Head {
       : hidden_(spec.hidden), classifier_(store, tensor, {{"classifier", kClasses}}, spec.hidden) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
-    const auto [rows, labels] = pass.inputs.targets(0);
+    const auto [rows, labels, values] = pass.inputs.targets(0);
     const auto activation = [&pass, count = std::ssize(labels)](std::int64_t columns) {
       return pass.saved.allocate(pass.compute, Shape{count, columns});
     };

@@ -71,8 +71,12 @@ RowSums row_sums(const T* x, std::int64_t classes, float* e) {
   return {highest, sum_exponentials(x, classes, highest, e)};
 }
 
-void count_row(const RowSums& sums, float label_logit, CrossEntropySums& total) {
-  total.loss += std::log(static_cast<double>(sums.sum)) + sums.highest - label_logit;
+float weight_of(const ConstTensorView& weights, std::int32_t label) {
+  return weights.address == nullptr ? 1.0F : weights.data<float>()[label];
+}
+
+void count_row(const RowSums& sums, float label_logit, CrossEntropySums& total, float weight = 1.0F) {
+  total.loss += weight * (std::log(static_cast<double>(sums.sum)) + sums.highest - label_logit);
   total.rows += 1;
   total.correct += label_logit >= sums.highest;
 }
@@ -110,7 +114,7 @@ struct GradientScratch {
 }  // namespace
 
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                   CrossEntropySums* sums, std::int64_t classes) {
+                   CrossEntropySums* sums, std::int64_t classes, ConstTensorView weights) {
   const ArenaScope scope(context.scratch);
   float* const exps = context.scratch.allocate(DType::f32, Shape{context.threads, classes}).data<float>();
   std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
@@ -121,7 +125,7 @@ void cross_entropy(Context& context, ConstTensorView logits, std::span<const std
         if (label < 0) continue;
         const T* const x = logits.data<T>() + i * classes;
         count_row(row_sums(x, classes, exps + thread * classes), to_float(x[label]),
-                  parts[static_cast<std::size_t>(thread)]);
+                  parts[static_cast<std::size_t>(thread)], weight_of(weights, label));
       }
     });
   });
@@ -130,7 +134,7 @@ void cross_entropy(Context& context, ConstTensorView logits, std::span<const std
 
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                             const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
-                            std::int64_t classes) {
+                            std::int64_t classes, ConstTensorView weights) {
   const ArenaScope scope(context.scratch);
   const GradientScratch scratch(context, classes);
   std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
@@ -146,9 +150,10 @@ void cross_entropy_backward(Context& context, TensorView logits, std::span<const
         }
         const float label_logit = to_float(x[label]);
         const RowSums row = row_sums(x, classes, e);
-        count_row(row, label_logit, parts[static_cast<std::size_t>(thread)]);
+        const float weight = weight_of(weights, label);
+        count_row(row, label_logit, parts[static_cast<std::size_t>(thread)], weight);
         e[label] -= row.sum;
-        scale_exponentials(e, classes, scale.value / row.sum, x, scratch.bias(thread));
+        scale_exponentials(e, classes, weight * scale.value / row.sum, x, scratch.bias(thread));
       }
     });
   });

@@ -20,7 +20,8 @@ struct StoredResults {
 inline constexpr unsigned kTotalThreads = 256;
 
 // One block: thread t adds rows t, t + kTotalThreads, ...; then the threads' sums are added in pairs.
-// result_of(row) is a row's RowResult.
+// result_of(row) is a row's RowResult. Rows with a negative label count for nothing; without labels all
+// count.
 template <class ResultOf>
 __global__ void __launch_bounds__(kTotalThreads)
     totals_kernel(ResultOf result_of, const std::int32_t* labels, std::int64_t rows, CrossEntropySums* sums) {
@@ -30,7 +31,7 @@ __global__ void __launch_bounds__(kTotalThreads)
   double loss = 0;
   std::int32_t count = 0, correct = 0;
   for (std::int64_t row = thread; row < rows; row += kTotalThreads) {
-    if (labels[row] < 0) continue;
+    if (labels != nullptr && labels[row] < 0) continue;
     const RowResult result = result_of(row);
     loss += static_cast<double>(result.loss);
     count += 1;
@@ -58,6 +59,13 @@ void add_totals(Context& context, const char* name, const ResultOf& result_of,
                 std::span<const std::int32_t> labels, CrossEntropySums* sums) {
   launch(context, name, totals_kernel<ResultOf>, 1, kTotalThreads, 0, result_of, labels.data(),
          static_cast<std::int64_t>(labels.size()), sums);
+}
+
+template <class ResultOf>
+void add_totals(Context& context, const char* name, const ResultOf& result_of, std::int64_t rows,
+                CrossEntropySums* sums) {
+  launch(context, name, totals_kernel<ResultOf>, 1, kTotalThreads, 0, result_of,
+         static_cast<const std::int32_t*>(nullptr), rows, sums);
 }
 
 }  // namespace podium::ops::cuda

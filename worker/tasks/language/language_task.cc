@@ -74,7 +74,7 @@ TaskBatch LanguageTask::make_batch(const Draw& draw, SampleRange samples) const 
 
 MicroBatch LanguageTask::collate(const Draw& draw, std::int64_t begin, std::int64_t end) const {
   MicroBatch batch;
-  auto& [positions, labels] = batch.targets[kLanguageTerm];
+  Targets& tokens = batch.targets[kLanguageTerm];
   batch.sequences = static_cast<int>(end - begin);
   batch.length = sequence_length_;
   const auto columns = static_cast<std::size_t>(sequence_length_);
@@ -85,8 +85,8 @@ MicroBatch LanguageTask::collate(const Draw& draw, std::int64_t begin, std::int6
     const auto valid = static_cast<std::int32_t>(ids.size() - 1);
     const auto row = static_cast<std::int32_t>(i - begin) * sequence_length_;
     std::copy_n(ids.begin(), valid, batch.input_ids.begin() + row);
-    labels.insert(labels.end(), ids.begin() + 1, ids.end());
-    for (std::int32_t column = 0; column < valid; ++column) positions.push_back(row + column);
+    tokens.labels.insert(tokens.labels.end(), ids.begin() + 1, ids.end());
+    for (std::int32_t column = 0; column < valid; ++column) tokens.positions.push_back(row + column);
     batch.valid_lengths.push_back(valid);
   }
   return batch;
