@@ -235,6 +235,7 @@ json training_json(const TrainingSpec& training) {
     out["short_sequences"] = training.short_sequences;
   if (training.recompute_layers > 0) out["recompute_layers"] = training.recompute_layers;
   if (training.task == TrainingTask::squad) out["squad"] = squad_json(training.squad);
+  if (training.task == TrainingTask::classify) out["classify"] = to_json(training.classify);
   for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
   return out;
 }
@@ -254,6 +255,7 @@ TrainingSpec training_from(const json& in) {
   training.masking.whole_word = in.at("masking").at("whole_word");
   training.short_sequences = in.value("short_sequences", TrainingSpec{}.short_sequences);
   training.squad = squad_from(in.value("squad", json::object()));
+  training.classify = classify_spec_from_json(in.value("classify", json::object()));
   training.seed = in.at("seed");
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
   training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/classify_spec.h"
 #include "common/model/job.h"
 
 namespace podium {
@@ -60,7 +61,7 @@ struct TokenizerSpec {
 struct DataSpec {
   std::vector<std::string> train;  // paths or globs, relative to the node's data folder
   TokenizerSpec tokenizer;
-  std::vector<double> weights;     // of each of `train`, which are blended; empty: read one after another
+  std::vector<double> weights;  // of each of `train`, which are blended; empty: read one after another
 };
 
 struct OptimizerSpec {
@@ -127,6 +128,7 @@ struct TrainingSpec {
   MaskingSpec masking;
   double short_sequences = 0.1;  // bert, pretrain: the share that is shorter, by a random length
   SquadSpec squad;
+  ClassifySpec classify;
   std::uint64_t seed = 1;
   std::int64_t log_every = 10;  // steps
   Recompute recompute = Recompute::none;

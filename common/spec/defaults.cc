@@ -155,6 +155,22 @@ void fill_squad(json& filled) {
   set_default(filled["evaluate"], "sequences", kAllSequences);
 }
 
+// Without a header columns have numbers. Labels are text, whatever YAML takes them for.
+void fill_classify(json& training, const json& model) {
+  set_default(training, "classify", json::object());
+  json& classify = training["classify"];
+  if (!classify.is_object()) return;
+  if (classify.value("header", json(true)) == false) {
+    set_default(classify, "sentence", 1);
+    set_default(classify, "label", 2);
+  }
+  if (model.contains("dropout")) set_default(classify, "dropout", model["dropout"]);
+  fill(classify, to_json(ClassifySpec{}));
+  if (!classify.contains("labels") || !classify["labels"].is_array()) return;
+  for (json& label : classify["labels"])
+    if (label.is_number_integer()) label = label.dump();
+}
+
 void fill_after(json& after) {
   for (json& on : after)
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
@@ -200,6 +216,8 @@ json with_defaults(const json& document) {
     if (!filled.contains("evaluate")) filled["evaluate"] = json::object();
     if (part("evaluate")) fill_squad(filled);
   }
+  if (json* training = part("training"); training && training->value("task", json()) == "classify")
+    fill_classify(*training, filled.value("model", json::object()));
   if (json* data = part("data")) fill_data(*data);
   if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");
   if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);

@@ -20,11 +20,13 @@ constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, {}},
                                  {"eval/mlm_loss", Goal::min, {"pretrain"}},
                                  {"eval/mlm_accuracy", Goal::max, {"pretrain"}},
                                  {"eval/nsp_accuracy", Goal::max, {"pretrain"}},
-                                 {"eval/loss", Goal::min, {"classify", "lm"}},
+                                 {"eval/loss", Goal::min, {"classify", "regression", "lm"}},
                                  {"eval/accuracy", Goal::max, {"classify", "lm"}},
                                  {"eval/exact_match", Goal::max, {"squad"}},
                                  {"eval/f1", Goal::max, {"squad", "classify"}},
                                  {"eval/matthews_correlation", Goal::max, {"classify"}},
+                                 {"eval/pearson", Goal::max, {"regression"}},
+                                 {"eval/spearman", Goal::max, {"regression"}},
                                  {"eval/sequences_per_second", Goal::max, {"squad"}},
                                  {"eval/perplexity", Goal::min, {"lm"}},
                                  {"eval/gain_over_unigram", Goal::max, {"pretrain", "lm"}}};
@@ -57,14 +59,18 @@ bool is_plausible_metric(const std::string& key) {
 
 void check_reported(const Facts& facts, const std::string& pointer, const std::string& metric,
                     Problems& problems) {
-  const auto task = facts.text("/training/task");
+  auto task = facts.text("/training/task");
+  std::string told = task ? " with the task " + *task : "";
+  if (task == "classify" && facts.flag("/training/classify/regression") == true) {
+    task = "regression";
+    told += " and regression";
+  }
   std::vector<std::string> names;
   for (const GoalMetric& goal : kGoals)
     if (is_reported(goal, task)) names.emplace_back(goal.key);
   if (std::find(names.begin(), names.end(), metric) == names.end()) {
     const auto near = closest(metric, names);
-    problems.add(pointer, fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric,
-                                      task ? " with the task " + *task : "",
+    problems.add(pointer, fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric, told,
                                       near ? "did you mean \"" + *near + "\"?"
                                            : fmt::format("it has {}", fmt::join(names, ", "))));
   } else if (metric.starts_with("eval/") && facts.steps("/evaluate/every") == 0 &&

@@ -12,8 +12,9 @@ namespace podium {
 
 struct GoalMetric {
   const char* key;
-  Goal goal;                         // whether less or more of it is better
-  std::array<const char*, 2> tasks;  // that report it; none: all
+  Goal goal;  // whether less or more of it is better
+  // That report it; none: all. The task classify is called regression where it is one.
+  std::array<const char*, 3> tasks;
 };
 
 // Null for any other.

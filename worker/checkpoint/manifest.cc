@@ -42,6 +42,7 @@ json to_json(const CheckpointState& state) {
              {"in_a_row", scaler.in_a_row}}},
            {"target_reached", state.target_reached},
            {"spec", to_json(state.spec)}};
+  if (!state.labels.empty()) out["labels"] = state.labels;
   if (!state.products.is_null()) out["products"] = state.products;
   return out;
 }
@@ -53,6 +54,7 @@ CheckpointState state_from_json(const json& in) {
   state.samples = in.at("samples");
   state.passed_over = in.value("passed_over", std::int64_t{0});
   if (const auto text = in.find("text"); text != in.end()) state.text = text_identity_from_json(*text);
+  state.labels = in.value("labels", std::vector<std::string>{});
   const json& layout = in.at("layout");
   state.layout = {layout.at("tensor"), layout.at("pipeline"), layout.at("data")};
   const json& scaler = in.at("loss_scaler");

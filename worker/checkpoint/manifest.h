@@ -29,12 +29,13 @@ namespace podium {
 // What a resumed run must know besides the tensors. Masks and dropout follow from the step alone. The next
 // batch follows from the step and the number of batches that were passed over.
 struct CheckpointState {
-  std::int64_t step = 0;         // optimizer steps taken, through all phases
-  int phase = 0;                 // of the step taken last
-  std::int64_t samples = 0;      // sequences trained on
-  std::int64_t passed_over = 0;  // batches of this phase with which no step was taken
-  TextIdentity text;             // that was trained on; unknown in format 2
-  ParallelLayout layout;         // the one it was written by
+  std::int64_t step = 0;            // optimizer steps taken, through all phases
+  int phase = 0;                    // of the step taken last
+  std::int64_t samples = 0;         // sequences trained on
+  std::int64_t passed_over = 0;     // batches of this phase with which no step was taken
+  TextIdentity text;                // that was trained on; unknown in format 2
+  std::vector<std::string> labels;  // that the head's outputs stand for; none where they have no names
+  ParallelLayout layout;            // the one it was written by
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
   JobSpec spec;

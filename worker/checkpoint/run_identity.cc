@@ -23,6 +23,9 @@ json shaping(const JobSpec& spec) {
   for (const char* key : {"log_every", "recompute", "recompute_layers", "unpadded", "timed_products"})
     training.erase(key);
   training["batch"].erase("micro");
+  if (training.contains(
+          "classify"))  // where its text lies and how it is read; the text's hash holds the labels
+    for (const char* key : {"header", "sentence", "pair", "label", "labels"}) training["classify"].erase(key);
   if (training.contains("phases"))
     for (json& phase : training["phases"]) phase["batch"].erase("micro");
   return {{"model", std::move(model)}, {"training", std::move(training)}};

@@ -1,23 +1,40 @@
 #include "worker/checkpoint/weights.h"
 
+#include "worker/formats/hugging_face.h"
 #include "worker/formats/hugging_face_names.h"
-#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
 namespace podium {
 
-ModelSpec model_of(const CheckpointManifest& manifest) {
-  const JobSpec& spec = manifest.state.spec;
-  if (spec.training.task == TrainingTask::classify)
-    throw BadData("the checkpoint of job \"" + spec.name +
-                  "\" was trained for classify; only models with the heads of pre-training and of question "
-                  "answering can "
-                  "be exported or computed yet");
-  ModelSpec model = spec.model;
+namespace {
+
+// Of the whole parameter; 0 where there is none of this name.
+std::int64_t rows_of(const CheckpointManifest& manifest, std::string_view parameter) {
   for (const auto& [name, part] : manifest.files)
     for (const Piece& piece : part.pieces)
-      if (piece.parameter == family_of(model).names.word) model.vocab = static_cast<int>(piece.box.full[0]);
+      if (piece.parameter == parameter) return piece.box.full[0];
+  return 0;
+}
+
+}  // namespace
+
+ModelSpec model_of(const CheckpointManifest& manifest) {
+  ModelSpec model = manifest.state.spec.model;
+  if (const std::int64_t vocab = rows_of(manifest, family_of(model).names.word); vocab > 0)
+    model.vocab = static_cast<int>(vocab);
   return model;
+}
+
+ModelHead head_of(const CheckpointManifest& manifest) {
+  const JobSpec& spec = manifest.state.spec;
+  ModelHead head(spec.training.task, manifest.state.labels);
+  const TaskHead* const of_task = family_of(spec.model).find_task_head(head.task);
+  if (of_task == nullptr || !of_task->has_labels || !head.labels.empty()) return head;
+  for (const HeadTensor& tensor : of_task->tensors(spec.model, head))
+    if (const std::int64_t outputs = rows_of(manifest, tensor.name); tensor.by_label && outputs > 1)
+      for (std::size_t i = head.labels.size(); i < static_cast<std::size_t>(outputs); ++i)
+        head.labels.push_back(unnamed_label(i));
+  return head;
 }
 
 FullTensor read_full_weight(CheckpointReader& reader, const std::string& name,
@@ -33,7 +50,7 @@ std::vector<FullTensor> read_full_weights(const std::filesystem::path& checkpoin
                                           const CheckpointManifest& manifest, const ModelSpec& model) {
   CheckpointReader reader(checkpoint, manifest);
   std::vector<FullTensor> full;
-  for (const HuggingFaceEntry& entry : hugging_face_entries(model, manifest.state.spec.training.task))
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model, head_of(manifest)))
     for (const std::string& name : entry.parameters)
       full.push_back(read_full_weight(reader, name, entry.parameter_shape()));
   return full;

@@ -10,12 +10,15 @@
 #include "worker/checkpoint/manifest.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/formats/full_tensors.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 
 // The model as it was trained. Its vocabulary size is that of the weights, because a spec may leave it to the
-// tokenizer. Throws BadData if the head has no form of Hugging Face's yet.
+// tokenizer.
 ModelSpec model_of(const CheckpointManifest& manifest);
+// Its head. Classes of a version that kept no labels have none but their numbers.
+ModelHead head_of(const CheckpointManifest& manifest);
 
 // One parameter, whole. Throws as the reader does.
 FullTensor read_full_weight(CheckpointReader& reader, const std::string& name,

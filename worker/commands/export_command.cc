@@ -26,8 +26,8 @@ Examples:
   podium-worker export podium-run/checkpoints/step-00000200 --out model --shard-size 2GB
   podium-worker export podium-run/checkpoints/step-00000200 --out model --head masked-lm
 
-The model is of the class that has the checkpoint's head: BertForPreTraining, BertForQuestionAnswering, GPT2LMHeadModel
-or LlamaForCausalLM. With --head masked-lm a pre-trained BERT becomes BertForMaskedLM, without pooler and next sentences.
+The model is of the class that has the checkpoint's head: BertForPreTraining, BertForQuestionAnswering,
+BertForSequenceClassification, GPT2LMHeadModel or LlamaForCausalLM. With --head masked-lm a pre-trained BERT becomes BertForMaskedLM, without pooler and next sentences.
 
 The folder holds config.json, the weights as safetensors and, where --data leads to it, the vocabulary.)";
 
@@ -62,14 +62,14 @@ void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& token
   write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
-HeadChoice head_of(const ExportArguments& arguments, const CheckpointManifest& manifest,
-                   const ModelSpec& model) {
+ModelHead exported_head(const ExportArguments& arguments, const CheckpointManifest& manifest,
+                        const ModelSpec& model) {
   const TrainingTask task = manifest.state.spec.training.task;
   const Family& family = family_of(model);
   if (arguments.masked_alone && (family.token_head == nullptr || task != TrainingTask::pretrain))
     refuse_spec(fmt::format("--head masked-lm is for a BERT of the task pretrain; {} is a {} of the task {}",
                             arguments.checkpoint.string(), to_string(model.family), to_string(task)));
-  return {task, arguments.masked_alone};
+  return arguments.masked_alone ? ModelHead::of_tokens_alone() : head_of(manifest);
 }
 
 void export_checkpoint(const ExportArguments& arguments) {
@@ -80,7 +80,7 @@ void export_checkpoint(const ExportArguments& arguments) {
     return read_full_weight(reader, name, shape);
   };
   write_hugging_face(arguments.out, model, source, arguments.shard_bytes,
-                     head_of(arguments, manifest, model));
+                     exported_head(arguments, manifest, model));
   copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());

@@ -150,7 +150,8 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
   const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, tasks.head, groups);
   const auto first_weights = [&](ParameterStore& parameters) {
-    return fill_first_weights(launch.spec, shape, launch.data_folder, parameters, context.threads);
+    return fill_first_weights(launch.spec, shape, tasks.labels, launch.data_folder, parameters,
+                              context.threads);
   };
   Trainer trainer(
       launch.spec, *std::move(checkpoints),

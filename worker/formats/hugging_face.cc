@@ -157,7 +157,7 @@ class UnfinishedFiles {
 };
 
 void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                   std::int64_t shard_bytes, HeadChoice head) {
+                   std::int64_t shard_bytes, const ModelHead& head) {
   const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec, head);
   const std::vector<std::size_t> counts = shard_sizes(tensors, shard_bytes);
   nlohmann::json weight_map = nlohmann::json::object();
@@ -183,15 +183,25 @@ void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSo
 
 }  // namespace
 
+bool labels_agree(const ModelHead& theirs, const ModelHead& ours) {
+  if (theirs == ours) return true;
+  if (theirs.task != ours.task || theirs.labels.size() != ours.labels.size()) return false;
+  for (std::size_t number = 0; number < theirs.labels.size(); ++number)
+    if (theirs.labels[number] != unnamed_label(number)) return false;
+  return true;
+}
+
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
-                                           ParameterStore& parameters, TrainingTask task) {
+                                           ParameterStore& parameters, const ModelHead& head) {
   check_same_model(folder, spec);
-  const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec, task);
+  const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec, head);
   const HuggingFaceFolder files(folder, spec.family);
   check_no_strangers(files, entries, spec);
+  const bool has_labels = std::ranges::any_of(entries, &HuggingFaceEntry::by_label);
+  const bool same_labels = !has_labels || labels_agree(read_hugging_face_head(folder), head);
   std::vector<std::string> absent;
   for (const HuggingFaceEntry& entry : entries) {
-    const Place* place = files.find(entry.name);
+    const Place* place = entry.by_label && !same_labels ? nullptr : files.find(entry.name);
     if (place == nullptr && !entry.optional)
       throw BadData(folder.string() + ": there is no tensor \"" + entry.name + "\"");
     if (place == nullptr) {
@@ -228,7 +238,7 @@ std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector
 }
 
 void write_hugging_face(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
-                        std::int64_t shard_bytes, HeadChoice head) {
+                        std::int64_t shard_bytes, const ModelHead& head) {
   fs::create_directories(folder);
   for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"})
     if (fs::exists(folder / name))

@@ -1,7 +1,7 @@
 // Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors, or
-// several files and model.safetensors.index.json. BERT for pre-training, masked tokens and question
-// answering, GPT-2 and Llama; the heads of BERT and GPT-2 that score words are tied to the word embeddings,
-// and Llama's may be. Whatever does not fit throws BadData naming the file and the tensor or key.
+// several files and model.safetensors.index.json. BERT for pre-training, masked tokens, question answering
+// and classification, GPT-2 and Llama; the heads of BERT and GPT-2 that score words are tied to the word
+// embeddings, and Llama's may be. Whatever does not fit throws BadData naming the file and the tensor or key.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,30 @@
 #include "common/model/spec.h"
 #include "worker/formats/full_tensors.h"
 #include "worker/formats/hugging_face_names.h"
+#include "worker/nn/families/family.h"
 #include "worker/nn/parameters.h"
 
 namespace podium {
 
 // The model config.json describes; `preset` and `init` stay empty.
 ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
-// The task whose head the model has, by `architectures` in config.json; that of pre-training where they name
-// no other that is known.
+// The head that the model has, by `architectures` in config.json and the labels there; that of pre-training
+// where they name no other that is known.
+ModelHead read_hugging_face_head(const std::filesystem::path& folder);
 TrainingTask read_hugging_face_task(const std::filesystem::path& folder);
+
+// How transformers calls a label that nobody named.
+std::string unnamed_label(std::size_t number);
+// Whether weights of a head with the labels `theirs` fit one with `ours`: they are the same in the same
+// order, or as many where theirs have no names.
+bool labels_agree(const ModelHead& theirs, const ModelHead& ours);
 
 // Fills the parameters in `parameters`, whole or slices, with the folder's weights, which must have the
 // shapes that `spec` says. If spec.vocab is larger than the folder's, the rows beyond keep their values.
-// BERT's head, that of `task`, keeps its values if the folder has none; the function returns the names of its
-// tensors. Heads of other tasks are left alone. Calls weights_changed().
+// BERT's head keeps its values if the folder has none, and a classifier if its labels do not agree; the
+// function returns the names of its tensors. Heads of other tasks are left alone. Calls weights_changed().
 std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                                           ParameterStore& parameters,
-                                           TrainingTask task = TrainingTask::pretrain);
+                                           ParameterStore& parameters, const ModelHead& head = {});
 
 // The same tensors under Hugging Face's names and in its shapes: GPT's projections become [in, out], and
 // query, key and value one. `full` holds every parameter of the model: weights, or gradients.
@@ -44,6 +51,6 @@ TensorSource source_of(const std::vector<FullTensor>& full);
 // Makes the folder and writes config.json and the weights, in several files if they exceed `shard_bytes`. The
 // folder must not hold a model already. The weights of no more than one tensor are in memory at once.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                        const TensorSource& source, std::int64_t shard_bytes, HeadChoice head = {});
+                        const TensorSource& source, std::int64_t shard_bytes, const ModelHead& head = {});
 
 }  // namespace podium

@@ -21,6 +21,8 @@ using nlohmann::json;
 
 constexpr char kInitializerRange[] = "initializer_range";
 constexpr char kRopeParameters[] = "rope_parameters";
+constexpr char kLabelNames[] = "id2label";
+constexpr char kClasses[] = "single_label_classification", kValue[] = "regression";  // problem_type
 constexpr int kLargest = 1 << 30;
 constexpr int kMostLayers = 1000;  // as a spec may ask for
 
@@ -68,6 +70,19 @@ class Config {
     return value.is_array() && std::ranges::find(value, json(text)) != value.end();
   }
 
+  // What the outputs of a head stand for, by number; none where it predicts a value.
+  std::vector<std::string> labels() const {
+    const std::string problem = text("problem_type");
+    if (!problem.empty() && problem != kClasses && problem != kValue)
+      throw BadData(path_ + ": problem_type is \"" + problem + "\"; podium-worker knows " + kClasses +
+                    " and " + kValue);
+    const std::vector<std::string> names = label_names();
+    if (problem == kValue && names.size() != 1)
+      throw BadData(path_ + ": regression of " + std::to_string(names.size()) +
+                    " values; podium-worker predicts one");
+    return problem == kValue || (problem.empty() && names.size() == 1) ? std::vector<std::string>{} : names;
+  }
+
   bool is_set(std::string_view key) const { return json_.contains(key) && !json_[key].is_null(); }
 
   // The base of rotary angles, under `key` or, as transformers keeps it since version 5, among the angles'
@@ -90,6 +105,19 @@ class Config {
   }
 
  private:
+  // As transformers has it: two where the file names none.
+  std::vector<std::string> label_names() const {
+    if (!is_set(kLabelNames)) return {unnamed_label(0), unnamed_label(1)};
+    const json& names = json_[kLabelNames];
+    std::vector<std::string> result;
+    while (names.is_object() && names.contains(std::to_string(result.size())) &&
+           names[std::to_string(result.size())].is_string())
+      result.push_back(names[std::to_string(result.size())]);
+    if (!names.is_object() || result.empty() || result.size() != names.size())
+      throw BadData(path_ + ": " + kLabelNames + " must give a name to each number from 0 on");
+    return result;
+  }
+
   [[noreturn]] void refuse(std::string_view key, const json& value) const {
     throw BadData(fmt::format("{}: {} is {}; podium-worker computes {} only", path_, key, json_[key].dump(),
                               value.dump()));
@@ -125,10 +153,19 @@ ModelSpec read_model(const Config& config, const Family& family) {
   return spec;
 }
 
-std::string_view architecture_of(const Family& family, HeadChoice head) {
+std::string_view architecture_of(const Family& family, const ModelHead& head) {
   if (head.tokens_alone) return family.token_head->architecture;
   const TaskHead* const trained = family.find_task_head(head.task);
   return trained == nullptr ? family.hugging_face.architecture : trained->architecture;
+}
+
+void write_labels(const std::vector<std::string>& labels, json& config) {
+  const std::vector<std::string> names = labels.empty() ? std::vector{unnamed_label(0)} : labels;
+  for (std::size_t number = 0; number < names.size(); ++number) {
+    config[kLabelNames][std::to_string(number)] = names[number];
+    config["label2id"][names[number]] = number;
+  }
+  config["problem_type"] = labels.empty() ? kValue : kClasses;
 }
 
 // As text: "bert, gpt2, llama".
@@ -149,16 +186,23 @@ ModelSpec read_hugging_face_config(const std::filesystem::path& folder) {
   throw BadData(path.string() + ": model_type is \"" + type + "\"; podium-worker knows " + known_types());
 }
 
-TrainingTask read_hugging_face_task(const std::filesystem::path& folder) {
+ModelHead read_hugging_face_head(const std::filesystem::path& folder) {
   const Config config(folder / "config.json");
   const Family* const family = find_hugging_face_family(config.text("model_type"));
   if (family != nullptr)
     for (const TaskHead& head : family->task_heads)
-      if (config.lists("architectures", head.architecture)) return head.task;
-  return TrainingTask::pretrain;
+      if (config.lists("architectures", head.architecture))
+        return {head.task, head.has_labels ? config.labels() : std::vector<std::string>{}};
+  return {};
 }
 
-std::string hugging_face_config(const ModelSpec& spec, HeadChoice head) {
+TrainingTask read_hugging_face_task(const std::filesystem::path& folder) {
+  return read_hugging_face_head(folder).task;
+}
+
+std::string unnamed_label(std::size_t number) { return "LABEL_" + std::to_string(number); }
+
+std::string hugging_face_config(const ModelSpec& spec, const ModelHead& head) {
   const Family& family = family_of(spec);
   const HuggingFaceForm& form = family.hugging_face;
   json config = json::parse(form.written);
@@ -167,6 +211,9 @@ std::string hugging_face_config(const ModelSpec& spec, HeadChoice head) {
   };
   set("model_type", form.model_type);
   set("architectures", json::array({architecture_of(family, head)}));
+  if (const TaskHead* const of_task = family.find_task_head(head.task);
+      of_task != nullptr && of_task->has_labels)
+    write_labels(head.labels, config);
   set(form.layers, spec.layers);
   set(form.hidden, spec.hidden);
   set(form.heads, spec.heads);

@@ -4,11 +4,11 @@
 #include <string>
 
 #include "common/model/spec.h"
-#include "worker/formats/hugging_face_names.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 
-// With the architecture that has the head.
-std::string hugging_face_config(const ModelSpec& spec, HeadChoice head = {});
+// With the architecture that has this head.
+std::string hugging_face_config(const ModelSpec& spec, const ModelHead& head = {});
 
 }  // namespace podium

@@ -83,11 +83,11 @@ bool is_buffer(const HuggingFaceForm& form, std::string_view name) {
   return std::ranges::any_of(form.other_endings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-std::vector<HeadTensor> head_tensors(const ModelSpec& spec, HeadChoice head) {
+std::vector<HeadTensor> head_tensors(const ModelSpec& spec, const ModelHead& head) {
   const Family& family = family_of(spec);
   if (head.tokens_alone) return family.token_head->tensors(spec);
-  const TaskHead* const trained = family.find_task_head(head.task);
-  return trained == nullptr ? family.head_tensors(spec) : trained->tensors(spec);
+  const TaskHead* const of_task = family.find_task_head(head.task);
+  return of_task == nullptr ? family.head_tensors(spec) : of_task->tensors(spec, head);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::vector<std::int64_t> HuggingFaceEntry::parameter_shape() const {
   return {out, shape.front()};
 }
 
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, HeadChoice head) {
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, const ModelHead& head) {
   const Family& family = family_of(spec);
   const FamilyNames& names = family.names;
   Table table(spec);
@@ -112,6 +112,7 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, HeadCh
     HuggingFaceEntry& entry = table.add(tensor.name, tensor.shape);
     entry.optional = family.hugging_face.head_may_lack;
     entry.by_token = tensor.by_token;
+    entry.by_label = tensor.by_label;
   }
   return table.take();
 }

@@ -11,17 +11,9 @@
 
 #include "common/model/spec.h"
 #include "worker/formats/full_tensors.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
-
-// Which head a folder has.
-struct HeadChoice {
-  HeadChoice(TrainingTask trained_for = TrainingTask::pretrain, bool only_tokens = false)
-      : task(trained_for), tokens_alone(only_tokens) {}
-
-  TrainingTask task;
-  bool tokens_alone;  // of that of pre-training the part that predicts tokens (Family::token_head)
-};
 
 struct HuggingFaceEntry {
   std::string name;                     // with its prefix
@@ -30,13 +22,13 @@ struct HuggingFaceEntry {
   bool transposed = false;              // kept [in, out]; ours are [out, in]
   bool optional = false;                // a head, which models saved without it lack
   bool by_token = false;                // the first axis numbers tokens
+  bool by_label = false;                // it numbers the head's labels
 
   std::vector<std::int64_t> parameter_shape() const;  // of each of `parameters`
 };
 
-// With the head that the task trains, if the family has a class of transformers for it; else with that of
-// pre-training.
-std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, HeadChoice head = {});
+// With this head, if the family has a class of transformers for it; else with that of pre-training.
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec, const ModelHead& head = {});
 
 // `values` as the folder keeps them ↔ one tensor for each of the entry's parameters.
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);

@@ -40,6 +40,8 @@ BertSession::BertSession(Context& context, BertWeights& weights, const SessionSh
   pooled_ = allocate(weights.activation, shape.sequences, hidden);
   next_sentence_ = allocate(DType::f32, shape.sequences, 2);
   span_ = allocate(DType::f32, weights.span ? rows() : 0, 2);
+  if (weights.classifier)
+    classes_ = allocate(DType::f32, shape.sequences, weights.classifier->values.shape()[0]);
   masked_rows_ = allocate(DType::i32, shape.predictions, 1);
   picked_ = allocate(weights.activation, shape.predictions, hidden);
   transformed_ = allocate(weights.activation, shape.predictions, hidden);
@@ -136,6 +138,8 @@ void BertSession::pool() {
   if (weights_.next_sentence)
     ops::inference_linear(context_, pooled_.view(), weights_.next_sentence->weight, {},
                           next_sentence_.view());
+  if (weights_.classifier)
+    ops::inference_linear(context_, pooled_.view(), weights_.classifier->weight, {}, classes_.view());
 }
 
 void BertSession::product(DenseLayer& layer, ConstTensorView x, const ops::InferenceEpilogue& epilogue,

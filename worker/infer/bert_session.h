@@ -64,6 +64,9 @@ class BertSession {
   ConstTensorView span_scores() const {  // f32 [rows, 2]: as the first and as the last token of an answer
     return view_if(weights_.span.has_value(), span_);
   }
+  ConstTensorView class_logits() const {  // f32 [sequences, classes], or [sequences, 1]: a value
+    return view_if(weights_.classifier.has_value(), classes_);
+  }
   ConstTensorView prediction_logits() const {  // f32 [predictions, vocabulary]
     return view_if(weights_.prediction.has_value() && shape_.predictions > 0, predictions_);
   }
@@ -93,7 +96,7 @@ class BertSession {
   Tensor ids_, types_, valid_lengths_, first_rows_, masked_rows_;  // i32
   Tensor x_, short_x_;  // [rows, hidden]: a layer's input, and in 8 bits
   Tensor qkv_, heads_, sum_, inner_;
-  Tensor first_, pooled_, next_sentence_, span_;
+  Tensor first_, pooled_, next_sentence_, span_, classes_;
   Tensor picked_, transformed_, predictions_;
 };
 

@@ -93,6 +93,7 @@ BertWeights make_bert_weights(Context& context, const SourceModel& model, const 
   if (has_layer(kBertPooler)) weights.pooler = maker.head(kBertPooler);
   if (weights.pooler && has_layer(kBertNextSentence)) weights.next_sentence = maker.head(kBertNextSentence);
   if (has_layer(kBertSpan)) weights.span = maker.head(kBertSpan);
+  if (weights.pooler && has_layer(kBertClassifier)) weights.classifier = maker.head(kBertClassifier);
   if (model.has(kBertDecoderBias) && has_layer(kBertTransform))
     weights.prediction = {maker.head(kBertTransform), maker.norm(kBertTransformNorm),
                           maker.head(std::string(names.word), kBertDecoderBias)};

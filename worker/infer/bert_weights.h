@@ -34,7 +34,7 @@ struct BertWeights {
   Tensor word, position, type;
   NormLayer embeddings_norm;
   std::vector<EncoderLayer> layers;
-  std::optional<DenseLayer> pooler, next_sentence, span;
+  std::optional<DenseLayer> pooler, next_sentence, span, classifier;
   std::optional<PredictionHead> prediction;
 };
 

@@ -72,7 +72,7 @@ class Reader {
 
   void read(SourceModel& model) {
     const std::set<std::string> quantised = quantised_parameters(spec_);
-    for (const HuggingFaceEntry& entry : hugging_face_entries(spec_, model.task)) {
+    for (const HuggingFaceEntry& entry : hugging_face_entries(spec_, model.head)) {
       if (quantised.contains(entry.name)) continue;
       if (entry.optional && !file_.tensors().contains(entry.name)) continue;
       model.tensors[entry.name] = {entry.name, entry.shape, floats(entry.name, entry.shape)};
@@ -173,7 +173,7 @@ SourceModel read_quantised_folder(const fs::path& folder) {
   const Description description = read_description(folder / kQuantisationFile);
   SourceModel model{.origin = folder.string(),
                     .spec = read_hugging_face_config(folder),
-                    .task = read_hugging_face_task(folder)};
+                    .head = read_hugging_face_head(folder)};
   check_family(folder, model.spec);
   if (description.sparse && !can_be_sparse(model.spec))
     throw BadData((folder / "config.json").string() +
@@ -210,7 +210,7 @@ void write_quantised_folder(const fs::path& folder, const SourceModel& model, co
     if (fs::exists(folder / name))
       throw BadData((folder / name).string() + " exists already; choose another folder");
   write_weights(folder / kWeightsFile, model);
-  write_file_atomic(folder / "config.json", hugging_face_config(model.spec, model.task));
+  write_file_atomic(folder / "config.json", hugging_face_config(model.spec, model.head));
   copy_tokenizer(model.tokenizer, folder);
   const bool sparse = model.products.begin()->second.sparse();
   const json description{{"version", kVersion},

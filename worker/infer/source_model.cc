@@ -25,7 +25,7 @@ constexpr float kRandomRange = 0.05F;  // of random weights, either side of 0
 
 // All parameters of the model, in host memory.
 void declare_parameters(const SourceModel& model, ParameterStore& store) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.head)) {
     const std::vector<std::int64_t> extents = entry.parameter_shape();
     const Shape shape = extents.size() == 2 ? Shape{extents[0], extents[1]} : Shape{extents[0]};
     for (const std::string& name : entry.parameters) store.add(name, shape, Initializer::zeros, false);
@@ -34,7 +34,7 @@ void declare_parameters(const SourceModel& model, ParameterStore& store) {
 }
 
 void take_tensors(const ParameterStore& store, const std::vector<std::string>& absent, SourceModel& model) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.task)) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model.spec, model.head)) {
     if (std::ranges::find(absent, entry.name) != absent.end()) continue;
     for (const std::string& name : entry.parameters) {
       const auto values = store.weights(*store.find(name));
@@ -50,11 +50,11 @@ TokenizerSource tokenizer_beside(const fs::path& folder) {
 SourceModel read_hugging_face_model(const fs::path& folder) {
   SourceModel model{.origin = folder.string(),
                     .spec = read_hugging_face_config(folder),
-                    .task = read_hugging_face_task(folder),
+                    .head = read_hugging_face_head(folder),
                     .tokenizer = tokenizer_beside(folder)};
   ParameterStore store;
   declare_parameters(model, store);
-  take_tensors(store, load_hugging_face(folder, model.spec, store, model.task), model);
+  take_tensors(store, load_hugging_face(folder, model.spec, store, model.head), model);
   return model;
 }
 
@@ -73,7 +73,7 @@ SourceModel read_checkpoint_model(const fs::path& folder, const CheckpointManife
                                   const fs::path& data_folder) {
   SourceModel model{.origin = folder.string(),
                     .spec = model_of(manifest),
-                    .task = manifest.state.spec.training.task,
+                    .head = head_of(manifest),
                     .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder),
                     .checkpoint = folder};
   try {

@@ -13,6 +13,7 @@
 #include "worker/formats/full_tensors.h"
 #include "worker/infer/linear_data.h"
 #include "worker/infer/precision.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 
@@ -26,7 +27,7 @@ TokenizerSource wordpiece_source(const std::filesystem::path& vocabulary, bool l
 struct SourceModel {
   std::string origin;  // how messages name it
   ModelSpec spec;
-  TrainingTask task = TrainingTask::pretrain;  // whose head it has
+  ModelHead head;
   TokenizerSource tokenizer;
   std::filesystem::path checkpoint;  // where it is one
   std::map<std::string, FullTensor> tensors;  // f32, under our names; heads may be absent

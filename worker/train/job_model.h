@@ -23,9 +23,10 @@ ModelSpec model_of(const JobSpec& spec, int tokens);
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
                                       const HeadPlan& head, const ParallelGroups& groups);
 
-// Fills in fresh weights, or the weights of model.init below `data_folder`. Returns what people should know
-// about them. Throws BadData.
+// Fills in fresh weights, or the weights of model.init below `data_folder`, whose head is taken where its
+// labels agree with `labels`. Returns what people should know about them. Throws BadData.
 std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
+                                            const std::vector<std::string>& labels,
                                             const std::filesystem::path& data_folder,
                                             ParameterStore& parameters, int threads);
 

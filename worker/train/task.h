@@ -86,6 +86,8 @@ struct TaskSource {
   TextIdentity text;   // the text that the job trains on
   HeadPlan head;
   std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
+  std::vector<std::string> labels =
+      {};  // that the head's outputs stand for, if they have names; checkpoints keep them
 };
 
 }  // namespace podium

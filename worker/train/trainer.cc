@@ -73,6 +73,7 @@ void Trainer::resume() {
   for (const auto& [level, message] : products_.take_over(state_.products)) progress_.note(level, message);
   state_.products = products_.record();
   state_.text = parts_.tasks.text;
+  state_.labels = parts_.tasks.labels;
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
   saved_step_ = state_.step;

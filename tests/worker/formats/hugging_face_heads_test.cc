@@ -30,7 +30,7 @@ using testing::UnorderedElementsAre;
 
 class HuggingFaceHeads : public testing::Test {
  protected:
-  void write(HeadChoice head) {
+  void write(const ModelHead& head) {
     const std::vector<FullTensor> tensors = expected_tensors(spec_, head.task);
     write_hugging_face(folder_.path() / "model", spec_, source_of(tensors), 1 << 30, head);
     const SafetensorsFile file(folder_.path() / "model" / "model.safetensors");
@@ -72,7 +72,7 @@ TEST_F(HuggingFaceHeads, OfQuestionsAreWrittenAndReadBackToTheBit) {
 }
 
 TEST_F(HuggingFaceHeads, OfMaskedTokensAloneAreWrittenAndReadBackToTheBit) {
-  write({TrainingTask::pretrain, true});
+  write(ModelHead::of_tokens_alone());
   EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
   EXPECT_EQ(architecture(), "BertForMaskedLM");
   EXPECT_THAT(of_head_, UnorderedElementsAre("cls.predictions.bias", "cls.predictions.transform.dense.weight",
@@ -99,10 +99,104 @@ TEST_F(HuggingFaceHeads, OfQuestionsLeaveTheirEncoderToPretraining) {
   EXPECT_THAT(load(store, TrainingTask::pretrain), Contains("cls.seq_relationship.weight"));
 }
 
+class HuggingFaceClasses : public testing::Test {
+ protected:
+  static ModelHead classes(std::vector<std::string> labels) {
+    return {TrainingTask::classify, std::move(labels)};
+  }
+  fs::path model() const { return folder_.path() / "model"; }
+  void write(const ModelHead& head) const {
+    const std::vector<FullTensor> tensors = expected_tensors(spec_, head);
+    write_hugging_face(model(), spec_, source_of(tensors), 1 << 30, head);
+  }
+  std::vector<std::string> absent(const ModelHead& head) const {
+    ParameterStore store;
+    declare(store, spec_, 0, 1, 0, head);
+    return load_hugging_face(model(), spec_, store, head);
+  }
+  void edit_config(const std::function<void(nlohmann::json&)>& edit) const {
+    auto config = nlohmann::json::parse(read_file(model() / "config.json"));
+    edit(config);
+    write_file_atomic(model() / "config.json", config.dump());
+  }
+  std::string refusal() const {
+    try {
+      read_hugging_face_head(model());
+    } catch (const BadData& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  const ModelSpec spec_ = small(ModelFamily::bert);
+  const TempFolder folder_;
+};
+
+TEST_F(HuggingFaceClasses, AreWrittenAsTransformersHasThemAndReadBackToTheBit) {
+  const ModelHead head = classes({"no", "yes", "perhaps"});
+  write(head);
+  EXPECT_EQ(read_hugging_face_head(model()), head);
+  const auto config = nlohmann::json::parse(read_file(model() / "config.json"));
+  EXPECT_EQ(config.at("architectures").at(0), "BertForSequenceClassification");
+  EXPECT_EQ(config.at("problem_type"), "single_label_classification");
+  EXPECT_EQ(config.at("id2label"), (nlohmann::json{{"0", "no"}, {"1", "yes"}, {"2", "perhaps"}}));
+  EXPECT_EQ(config.at("label2id"), (nlohmann::json{{"no", 0}, {"yes", 1}, {"perhaps", 2}}));
+  const SafetensorsFile file(model() / "model.safetensors");
+  EXPECT_EQ(file.at("classifier.weight").shape, (std::vector<std::int64_t>{3, 32}));
+  EXPECT_EQ(file.at("classifier.bias").shape, (std::vector<std::int64_t>{3}));
+  EXPECT_TRUE(file.tensors().contains("bert.pooler.dense.weight"));
+  ParameterStore store;
+  declare(store, spec_, 0, 1, 0, head);
+  EXPECT_THAT(load_hugging_face(model(), spec_, store, head), IsEmpty());
+  for (const FullTensor& tensor : expected_tensors(spec_, head))
+    EXPECT_TRUE(std::ranges::equal(store.weights(*store.find(tensor.name)), tensor.values)) << tensor.name;
+}
+
+TEST_F(HuggingFaceClasses, OfOtherLabelsAreNotTaken) {
+  write(classes({"no", "yes"}));
+  const auto fresh = testing::ElementsAre("classifier.weight", "classifier.bias");
+  EXPECT_THAT(absent(classes({"no", "yes"})), IsEmpty());
+  EXPECT_THAT(absent(classes({"yes", "no"})), fresh);
+  EXPECT_THAT(absent(classes({"no", "yes", "perhaps"})), fresh);
+  EXPECT_THAT(absent(classes({})), fresh);
+  edit_config([](auto& config) { config.erase("id2label"); });
+  EXPECT_THAT(read_hugging_face_head(model()).labels, testing::ElementsAre("LABEL_0", "LABEL_1"));
+  EXPECT_THAT(absent(classes({"no", "yes"})), IsEmpty()) << "labels without names agree with as many";
+  EXPECT_THAT(absent(TrainingTask::pretrain), Contains("cls.seq_relationship.weight"));
+  edit_config([](auto& config) { config["architectures"] = {"BertForTokenClassification"}; });
+  EXPECT_THAT(absent(classes({"no", "yes"})), fresh) << "whose classifier is of tokens";
+}
+
+TEST_F(HuggingFaceClasses, AValueHasOneOutputWithoutAName) {
+  write(classes({}));
+  const auto written = nlohmann::json::parse(read_file(model() / "config.json"));
+  EXPECT_EQ(written.at("problem_type"), "regression");
+  EXPECT_EQ(written.at("id2label"), (nlohmann::json{{"0", "LABEL_0"}}));
+  EXPECT_EQ(read_hugging_face_head(model()), classes({}));
+  EXPECT_THAT(absent(classes({})), IsEmpty());
+  edit_config([](auto& config) { config.erase("problem_type"); });
+  EXPECT_EQ(read_hugging_face_head(model()), classes({}))
+      << "one output is a value, as transformers takes it";
+}
+
+TEST_F(HuggingFaceClasses, WithLabelsThatAreNoneAreRefused) {
+  write(classes({"no", "yes"}));
+  for (const nlohmann::json& names : {nlohmann::json{{"1", "a"}, {"2", "b"}}, nlohmann::json{{"0", 5}},
+                                      nlohmann::json::array({"a", "b"}), nlohmann::json::object()}) {
+    edit_config([&](auto& config) { config["id2label"] = names; });
+    EXPECT_THAT(refusal(), HasSubstr("id2label must give a name")) << names;
+  }
+  edit_config([](auto& config) { config["id2label"] = {{"0", "a"}, {"1", "b"}}; });
+  edit_config([](auto& config) { config["problem_type"] = "multi_label_classification"; });
+  EXPECT_THAT(refusal(), HasSubstr("problem_type is \"multi_label_classification\""));
+  edit_config([](auto& config) { config["problem_type"] = "regression"; });
+  EXPECT_THAT(refusal(), HasSubstr("regression of 2 values"));
+}
+
 // Counts as published: BERT-Large for pre-training, question answering and masked tokens alone, GPT-2 small,
 // Llama 2 7B and Llama 3 8B.
 TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
-  const auto parameters = [](const ModelSpec& spec, HeadChoice head = {}) {
+  const auto parameters = [](const ModelSpec& spec, const ModelHead& head = {}) {
     std::int64_t count = 0;
     for (const HuggingFaceEntry& entry : hugging_face_entries(spec, head)) {
       std::int64_t size = 1;
@@ -116,7 +210,7 @@ TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
   bert.max_positions = 512;
   EXPECT_EQ(parameters(bert), 336'226'108);
   EXPECT_EQ(parameters(bert, TrainingTask::squad), 334'094'338);
-  EXPECT_EQ(parameters(bert, {TrainingTask::pretrain, true}), 335'174'458);
+  EXPECT_EQ(parameters(bert, ModelHead::of_tokens_alone()), 335'174'458);
   ModelSpec gpt = bert;
   gpt.family = ModelFamily::gpt;
   gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;

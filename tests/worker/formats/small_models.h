@@ -44,8 +44,8 @@ inline float expected_value(const std::string& name, std::int64_t index) {
 // Every parameter of the model; of those with two axes, tensor rank `rank` of `ranks` has its rows or
 // columns.
 inline void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, int ranks = 1, int axis = 0,
-                    TrainingTask task = TrainingTask::pretrain) {
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec, task))
+                    const ModelHead& head = {}) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec, head))
     for (const std::string& name : entry.parameters) {
       const std::vector<std::int64_t> shape = entry.parameter_shape();
       Parameter parameter{.name = name,
@@ -60,11 +60,10 @@ inline void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, 
   store.allocate();
 }
 
-inline std::vector<FullTensor> expected_tensors(const ModelSpec& spec,
-                                                TrainingTask task = TrainingTask::pretrain) {
+inline std::vector<FullTensor> expected_tensors(const ModelSpec& spec, const ModelHead& head = {}) {
   std::vector<FullTensor> tensors;
   ParameterStore store;
-  declare(store, spec, 0, 1, 0, task);
+  declare(store, spec, 0, 1, 0, head);
   for (const Parameter& p : store.list()) {
     FullTensor tensor{p.name, {}, {}};
     for (int axis = 0; axis < p.shape.rank(); ++axis) tensor.shape.push_back(p.shape[axis]);

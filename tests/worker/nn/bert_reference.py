@@ -103,6 +103,20 @@ def span(case, weights, batch, x):
             for column, name in enumerate(("first", "last"))}, scores
 
 
-HEADS = {"pretraining": pretraining, "span": span}
+def sequence_outputs(weights, x):
+    return linear(weights, torch.tanh(linear(weights, x[:, 0], "bert.pooler.dense")), "classifier")
+
+
+def classes(case, weights, batch, x):
+    logits = sequence_outputs(weights, x)
+    return {"class": F.cross_entropy(logits, batch["labels"], weight=batch["class_weights"].double())}, logits
+
+
+def value(case, weights, batch, x):
+    values = sequence_outputs(weights, x)
+    return {"value": F.mse_loss(values.squeeze(), batch["values"].double())}, values
+
+
+HEADS = {"pretraining": pretraining, "span": span, "classes": classes, "value": value}
 
 main(pathlib.Path(sys.argv[1]))

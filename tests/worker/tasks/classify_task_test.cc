@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
+#include "worker/data/failure.h"
 #include "worker/tasks/classify/classify_head.h"
 
 namespace podium {
@@ -127,7 +128,7 @@ TEST_F(ClassifyTaskTest, TheHighestLogitIsThePrediction) {
 }
 
 TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
-  Sums totals(2, 0.0);
+  Sums totals(2, 0.0);  // of each class
   for (int rank = 0; rank < 2; ++rank)
     for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += task(rank, 2)->held_out().totals[i];
   const auto made = task();
@@ -139,8 +140,79 @@ TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
                           Pair("eval/f1", DoubleEq(6.0 / 7)),
                           Pair("eval/matthews_correlation", DoubleEq(3 / std::sqrt(24))),
                           Pair("eval/majority_accuracy", DoubleEq(0.6))));
-  EXPECT_FLOAT_EQ(made->scales({8, 0})[kClassTerm], 0.125F);
-  EXPECT_THAT(made->training_metrics({8, 0}, losses), ElementsAre(Pair("train/loss", DoubleEq(3.5 / 8))));
+  EXPECT_FLOAT_EQ(made->scales({6, 2})[kClassTerm], 0.125F);
+  EXPECT_THAT(made->training_metrics({6, 2}, losses), ElementsAre(Pair("train/loss", DoubleEq(3.5 / 8))));
+}
+
+TEST_F(ClassifyTaskTest, AMeanIsOverTheWeightsOfItsSentences) {
+  spec_.training.classify.class_weights = {0.5, 3};
+  const auto weighted = task();
+  EXPECT_FLOAT_EQ(weighted->scales({4, 1})[kClassTerm], 0.2F);
+  EXPECT_EQ(weighted->scales({0, 0})[kClassTerm], 0.0F);
+  LossSums losses;
+  losses[kClassTerm] = {10, 5, 4};
+  EXPECT_THAT(weighted->training_metrics({4, 1}, losses), ElementsAre(Pair("train/loss", DoubleEq(2))));
+  spec_.training.classify.class_weights = {1, 2, 3};
+  EXPECT_THROW(task(), Failure);
+}
+
+// Of the nine sentences three are x and six y.
+TEST_F(ClassifyTaskTest, BalancedClassesWeighTheSameAltogether) {
+  spec_.training.classify.balanced = true;
+  EXPECT_THAT(class_weights(ClassifyText(spec_, folder_.path(), reading_).training, spec_.training.classify),
+              ElementsAre(1.5F, 0.75F));
+  spec_.training.classify.labels = {"y", "z", "x"};
+  EXPECT_THAT(class_weights(ClassifyText(spec_, folder_.path(), reading_).training, spec_.training.classify),
+              ElementsAre(0.5F, 0.0F, 1.0F));
+}
+
+TEST_F(ClassifyTaskTest, PairsHaveTypesAndTheLabelsOfTheSpecAreKept) {
+  spec_.training.classify.pair = ColumnSpec{"other"};
+  spec_.training.classify.labels = {"y", "x"};
+  write("train.tsv", "sentence\tother\tlabel\na\tb c\tx\nb a b a b\tc c\ty\n");
+  write("held-out.tsv", "sentence\tother\tlabel\na\tb c\tx\nb a b a b\tc c\ty\n");
+  const TaskSource source = this->source();
+  EXPECT_THAT(source.labels, ElementsAre("y", "x"));
+  const auto made = source.make(spec_.training);
+  const MicroBatch& batch = made->held_out().micro_batches.at(0);
+  EXPECT_THAT(batch.input_ids, ElementsAre(kClassify, 5, kSeparator, 6, 7, kSeparator, kPad, kPad,  //
+                                           kClassify, 6, 5, 6, kSeparator, 7, 7, kSeparator));
+  EXPECT_THAT(batch.token_types, ElementsAre(0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(batch.valid_lengths, ElementsAre(6, 8));
+  EXPECT_THAT(batch.targets[kClassTerm].labels, ElementsAre(1, 0));
+  ASSERT_EQ(reading_.warnings().size(), 2U);
+  EXPECT_THAT(reading_.warnings()[0], HasSubstr("data.train: 1 of 2 pairs"));
+}
+
+TEST_F(ClassifyTaskTest, RegressionCorrelatesThePredictionsOfAllRanks) {
+  spec_.training.classify.regression = true;
+  write("train.tsv", "sentence\tlabel\na\t1\nb\t2\nc\t6\n");
+  write("held-out.tsv", "sentence\tlabel\na\t1\nb\t2\nc\t4\nd\t9\n");
+  EXPECT_THAT(source().labels, ElementsAre());
+  Sums totals(2, 0.0), scores(4, 0.0);
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto made = task(rank, 2);
+    ASSERT_EQ(made->score_count(), 4U);
+    for (std::size_t i = 0; i < totals.size(); ++i) totals[i] += made->held_out().totals[i];
+    for (const MicroBatch& micro : made->held_out().micro_batches) {
+      EXPECT_TRUE(micro.targets[kClassTerm].labels.empty());
+      Predictions predictions{1, {}};
+      for (const float value : micro.targets[kClassTerm].values) predictions.values.push_back(value * value);
+      made->score(micro, predictions, scores);
+    }
+  }
+  EXPECT_THAT(scores, ElementsAre(1, 4, 16, 81));
+  LossSums losses;
+  losses[kClassTerm] = {6, 4, 0};
+  // Means 4 and 25.5; the training text's mean is 3.
+  const double covariance = 3 * 24.5 + 2 * 21.5 + 0 + 5 * 55.5;
+  const double spread = std::sqrt((9 + 4 + 0 + 25) * (24.5 * 24.5 + 21.5 * 21.5 + 9.5 * 9.5 + 55.5 * 55.5));
+  EXPECT_THAT(
+      task()->findings({totals, losses, scores}).metrics,
+      ElementsAre(Pair("eval/loss", DoubleEq(1.5)), Pair("eval/pearson", DoubleEq(covariance / spread)),
+                  Pair("eval/spearman", DoubleEq(1)),
+                  Pair("eval/mean_value_loss", DoubleEq((4 + 1 + 1 + 36) / 4.0))));
+  EXPECT_FLOAT_EQ(task()->scales({8, 5})[kClassTerm], 0.125F);
 }
 
 }  // namespace

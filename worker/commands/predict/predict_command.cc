@@ -19,6 +19,9 @@ Examples:
   podium-worker predict bert-base-uncased --mask 'The capital of France is [MASK].' --top 3
   podium-worker predict bert-base-uncased --sentence 'He opened the door.' --next 'It was cold outside.'
   podium-worker predict checkpoints/step-00005000 --question 'Who won?' --context 'The Denver Broncos won the game.'
+  podium-worker predict checkpoints/step-00000802 --text 'They drank the pub.'
+  podium-worker predict bert-mnli --text 'A man sleeps.' --pair 'Nobody is awake.' --json
+  podium-worker predict checkpoints/step-00000802 --file cola/out_of_domain_dev.tsv
   podium-worker predict bert-large-squad --jsonl questions.jsonl --json > answers.jsonl
   podium-worker predict bert-large-squad --squad dev-v1.1.json --out answers --gpu
 
@@ -26,9 +29,11 @@ The model is a checkpoint, a Hugging Face folder or what podium-worker calibrate
 with what the model's head takes, and maybe an "id"; blank lines are passed over:
   {"text": "The capital of France is [MASK]."}       a head of pre-training: BertForPreTraining, BertForMaskedLM
   {"sentence": "He opened the door.", "next": "It was cold outside."}       that of BertForPreTraining
+  {"text": "A man sleeps.", "pair": "Nobody is awake."}    the task classify, BertForSequenceClassification; the pair may lack
   {"question": "Who won?", "context": "The Denver Broncos won the game."}   the task squad, BertForQuestionAnswering
 --squad writes predictions.json, nbest_predictions.json and, of SQuAD 2.0 or with --may-be-none, null_odds.json, for
-podium-worker score. Lengths and rules of questions are those of the checkpoint's spec, else run_squad.py's.)";
+podium-worker score. --file is a table, as the task classify reads it: its columns and the tokens of a sequence are those of
+the checkpoint's spec, else "sentence" and the model's positions. Lengths and rules of questions are those of the checkpoint's spec, else run_squad.py's.)";
 
 struct PredictCommand {
   PredictArguments arguments;
@@ -58,8 +63,8 @@ const PredictCommand::Kind* find_asked(const PredictCommand& command) {
   }
   if (count != 1)
     refuse_spec(
-        "say one thing to predict: --mask, --sentence with --next, --question with --context, --squad "
-        "or --jsonl");
+        "say one thing to predict: --mask, --sentence with --next, --text, --file, --question with "
+        "--context, --squad or --jsonl");
   return asked;
 }
 
@@ -97,8 +102,8 @@ void predict(const PredictCommand& command) {
 void add_predict(CLI::App& app) {
   const auto predicting = std::make_shared<PredictCommand>();
   PredictArguments& arguments = predicting->arguments;
-  CLI::App* command =
-      app.add_subcommand("predict", "Ask a model what it was trained for: answers, masked tokens, pairs");
+  CLI::App* command = app.add_subcommand(
+      "predict", "Ask a model what it was trained for: answers, classes, masked tokens, pairs");
   command->footer(kPredictExamples);
   add_model_arguments(*command, arguments.model);
   add_compute_arguments(*command, arguments.compute);
@@ -109,7 +114,7 @@ void add_predict(CLI::App& app) {
   command->add_flag("--truncate", arguments.truncate,
                     "Cut texts that are longer than the model's positions; the contexts of questions may be");
   command->add_flag("--json", arguments.json, "One object a line");
-  for (auto* const make : {make_text_prediction, make_question_prediction}) {
+  for (auto* const make : {make_text_prediction, make_class_prediction, make_question_prediction}) {
     std::unique_ptr<Prediction> prediction = make();
     CLI::App* options = command->add_option_group(fmt::format("Of a model that {}", prediction->ability()));
     prediction->add_options(*options);

@@ -50,6 +50,7 @@ class Prediction {
   virtual void run(const PredictArguments& arguments, PredictModel& model) = 0;
 };
 
+std::unique_ptr<Prediction> make_class_prediction();
 std::unique_ptr<Prediction> make_question_prediction();
 std::unique_ptr<Prediction> make_text_prediction();
 

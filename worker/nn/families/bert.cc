@@ -69,8 +69,10 @@ class BertHead final : public Head {
  public:
   BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word),
-        next_sentence_(store, tensor, spec, kBertNextSentence, traits_of(spec.family).sentence_classes,
-                       kNextSentenceTerm) {}
+        next_sentence_(store, tensor, spec,
+                       {.classifier = kBertNextSentence,
+                        .classes = traits_of(spec.family).sentence_classes,
+                        .term = kNextSentenceTerm}) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView encoded, TensorView dencoded) override {
     masked_.run(pass, encoded, {pass.inputs.loss_scale(kLanguageTerm), dencoded});
@@ -118,13 +120,23 @@ std::vector<HeadTensor> bert_head_tensors(const ModelSpec& spec) {
   return tensors;
 }
 
-std::vector<HeadTensor> bert_span_tensors(const ModelSpec& spec) {
+std::vector<HeadTensor> bert_span_tensors(const ModelSpec& spec, const ModelHead&) {
   return {{weight(kBertSpan), {2, spec.hidden}}, {bias(kBertSpan), {2}}};
+}
+
+std::vector<HeadTensor> bert_classifier_tensors(const ModelSpec& spec, const ModelHead& head) {
+  const std::int64_t hidden = spec.hidden, outputs = std::max<std::int64_t>(std::ssize(head.labels), 1);
+  return {{weight(kBertPooler), {hidden, hidden}},
+          {bias(kBertPooler), {hidden}},
+          {.name = weight(kBertClassifier), .shape = {outputs, hidden}, .by_label = true},
+          {.name = bias(kBertClassifier), .shape = {outputs}, .by_label = true}};
 }
 
 constexpr TokenHead kBertTokenHead{"BertForMaskedLM", bert_token_tensors};
 
-constexpr TaskHead kBertTaskHeads[] = {{TrainingTask::squad, "BertForQuestionAnswering", bert_span_tensors}};
+constexpr TaskHead kBertTaskHeads[] = {
+    {TrainingTask::squad, "BertForQuestionAnswering", bert_span_tensors},
+    {TrainingTask::classify, "BertForSequenceClassification", bert_classifier_tensors, true}};
 constexpr std::string_view kBertBare[] = {"embeddings.", "encoder.", "pooler."};
 constexpr std::string_view kBertOtherBeginnings[] = {"classifier.", "qa_outputs."};
 constexpr std::string_view kBertOtherEndings[] = {"embeddings.position_ids"};

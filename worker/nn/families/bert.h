@@ -8,7 +8,8 @@ inline constexpr char kBertPooler[] = "bert.pooler.dense";
 inline constexpr char kBertNextSentence[] = "cls.seq_relationship";
 inline constexpr char kBertTransform[] = "cls.predictions.transform.dense";
 inline constexpr char kBertTransformNorm[] = "cls.predictions.transform.LayerNorm";
-inline constexpr char kBertSpan[] = "qa_outputs";  // of question answering
+inline constexpr char kBertSpan[] = "qa_outputs";        // of question answering
+inline constexpr char kBertClassifier[] = "classifier";  // of whole sequences
 inline constexpr char kBertDecoderBias[] = "cls.predictions.bias";
 
 }  // namespace podium

@@ -40,18 +40,40 @@ struct FamilyNames {
 
 enum class NormKind { layer, rms };
 
-// A tensor of the heads that a family is pre-trained with.
+// The head that a model has: that of its task, and the labels that its outputs stand for.
+struct ModelHead {
+  ModelHead() = default;
+  ModelHead(TrainingTask of_task, std::vector<std::string> of_outputs = {})
+      : task(of_task), labels(std::move(of_outputs)) {}
+  // Of that of pre-training the part that predicts tokens (Family::token_head).
+  static ModelHead of_tokens_alone() {
+    ModelHead head;
+    head.tokens_alone = true;
+    return head;
+  }
+
+  TrainingTask task = TrainingTask::pretrain;
+  std::vector<std::string> labels;  // classes by number; none: the outputs have no names, or are one value
+
+  bool tokens_alone = false;
+
+  bool operator==(const ModelHead&) const = default;
+};
+
+// A tensor of a head.
 struct HeadTensor {
   std::string name;
   std::vector<std::int64_t> shape;
   bool by_token = false;  // the first axis numbers tokens
+  bool by_label = false;  // it numbers labels
 };
 
 // A head that a family is not pre-trained with, and the class of transformers that has it.
 struct TaskHead {
   TrainingTask task;
   std::string_view architecture;
-  std::vector<HeadTensor> (*tensors)(const ModelSpec& spec);
+  std::vector<HeadTensor> (*tensors)(const ModelSpec& spec, const ModelHead& head);
+  bool has_labels = false;
 };
 
 // What predicts tokens in a pre-training head that does more, and the class of transformers with that alone.

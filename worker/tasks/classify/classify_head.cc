@@ -1,5 +1,8 @@
 #include "worker/tasks/classify/classify_head.h"
 
+#include <algorithm>
+
+#include "worker/nn/families/bert.h"
 #include "worker/nn/sequence_head.h"
 
 namespace podium {
@@ -7,8 +10,9 @@ namespace {
 
 class ClassifyHead final : public Head {
  public:
-  ClassifyHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int classes)
-      : sequences_(store, tensor, spec, "classifier", classes, kClassTerm) {}
+  ClassifyHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+               const SequenceHeadOptions& options)
+      : sequences_(store, tensor, spec, options) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
     return sequences_.run(pass, x, {pass.inputs.loss_scale(kClassTerm), dx});
@@ -20,14 +24,19 @@ class ClassifyHead final : public Head {
 
 }  // namespace
 
-HeadPlan classify_head(int classes) {
+HeadPlan classify_head(int classes, double dropout, const std::vector<float>& class_weights) {
+  const SequenceHeadOptions options{.classifier = kBertClassifier,
+                                    .classes = classes,
+                                    .term = kClassTerm,
+                                    .dropout = dropout,
+                                    .class_weights = class_weights};
   return {{{"class"}},
-          [classes](ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId) {
-            return std::make_unique<ClassifyHead>(store, tensor, spec, classes);
+          [options](ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId) {
+            return std::make_unique<ClassifyHead>(store, tensor, spec, options);
           },
           [classes](const ModelSpec& spec, const MicroBatch& batch) {
             const double hidden = spec.hidden;
-            return batch.sequences * 2 * hidden * (hidden + classes);
+            return batch.sequences * 2 * hidden * (hidden + std::max(classes, 1));
           }};
 }
 

@@ -7,152 +7,147 @@
 
 #include "worker/data/shuffle.h"
 #include "worker/input/text_files.h"
-#include "worker/tasks/classify/class_scores.h"
 #include "worker/tasks/classify/classify_head.h"
 #include "worker/tasks/held_out_files.h"
 
 namespace podium {
 namespace {
 
-// The stream of a seed that orders sentences; the low bits number the epoch.
-constexpr std::uint64_t kSentenceStream = std::uint64_t{5} << 60;
+// The stream of a seed that orders samples; the low bits number the epoch.
+constexpr std::uint64_t kSampleStream = std::uint64_t{5} << 60;
 
-constexpr std::int64_t kSpecialTokens = 2;  // [CLS] and [SEP]
-
-enum Total : std::size_t { kSentences, kOfMajority, kTotals };
-
-std::int32_t most_frequent_class(const LabelledText& text) {
-  std::vector<std::int64_t> counts(text.classes().size());
-  for (std::int64_t i = 0; i < text.size(); ++i) ++counts[static_cast<std::size_t>(text.label(i))];
-  return static_cast<std::int32_t>(std::ranges::max_element(counts) - counts.begin());
-}
-
-void warn_of_cuts(const LabelledText& text, const std::string& key, int length, Reading& reading) {
+void warn_of_cuts(const LabelledText& text, const std::string& key, const TrainingSpec& training,
+                  Reading& reading) {
+  const bool pairs = training.classify.pair.has_value();
+  const std::int64_t special = SentenceTokens{.is_pair = pairs}.special_tokens();
   std::int64_t cut = 0;
-  for (std::int64_t i = 0; i < text.size(); ++i) cut += text.length(i) + kSpecialTokens > length;
+  for (std::int64_t i = 0; i < text.size(); ++i) cut += text.length(i) + special > training.sequence_length;
   if (cut > 0)
     reading.warn(
-        fmt::format("{}: {} of {} sentences are longer than training.sequence_length, {} with [CLS] "
-                    "and [SEP], and lose their ends",
-                    key, cut, text.size(), length));
+        fmt::format("{}: {} of {} {} are longer than training.sequence_length, {} with [CLS] and [SEP], and "
+                    "lose their ends{}",
+                    key, cut, text.size(), pairs ? "pairs" : "sentences", training.sequence_length,
+                    pairs ? ", the longer sentence first" : ""));
+}
+
+std::vector<double> scored_values(const LabelledText& held_out, std::int64_t most) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < std::min(most, held_out.size()); ++i) values.push_back(held_out.value(i));
+  return values;
 }
 
 }  // namespace
 
 ClassifyText::ClassifyText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading)
     : tokenizer(Vocabulary::load(data_folder / spec.data.tokenizer.wordpiece), spec.data.tokenizer.lowercase),
-      training(LabelledText::read(expand_globs(spec.data.train, data_folder), tokenizer, reading)) {
-  warn_of_cuts(training, "data.train", spec.training.sequence_length, reading);
-  if (spec.evaluate.every <= 0) return;
-  const auto files = expand_globs({spec.evaluate.data}, data_folder);
-  warn_of_held_out_training(files, expand_globs(spec.data.train, data_folder), reading);
-  held_out = LabelledText::read(files, tokenizer, reading, training.classes());
-  warn_of_cuts(*held_out, "evaluate.data", spec.training.sequence_length, reading);
+      training(LabelledText::read(expand_globs(spec.data.train, data_folder), spec.training.classify,
+                                  tokenizer, reading, spec.training.classify.labels)) {
+  const ClassifySpec& form = spec.training.classify;
+  warn_of_cuts(training, "data.train", spec.training, reading);
+  if (spec.evaluate.every > 0) {
+    const auto files = expand_globs({spec.evaluate.data}, data_folder);
+    warn_of_held_out_training(files, expand_globs(spec.data.train, data_folder), reading);
+    held_out = LabelledText::read(files, form, tokenizer, reading, training.classes());
+    warn_of_cuts(*held_out, "evaluate.data", spec.training, reading);
+  }
+  if (form.regression) {
+    labels = value_labels(
+        training, held_out ? scored_values(*held_out, spec.evaluate.sequences) : std::vector<double>{});
+  } else {
+    class_weights = podium::class_weights(training, form);
+    labels = class_labels(training, class_weights);
+  }
 }
 
 ClassifyTask::ClassifyTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
                            std::shared_ptr<const ClassifyText> text, DataRank place)
     : training_(training),
       text_(std::move(text)),
-      majority_(most_frequent_class(text_->training)),
       held_out_(make_held_out(evaluate, place)),
       batches_(training_.batch.global, place,
-               [this](const SampleRange& samples) { return make_global_batch(samples); }) {}
+               [this](const SampleRange& range) { return make_global_batch(range); }) {}
 
 TaskBatch ClassifyTask::make_held_out(const EvaluateSpec& evaluate, DataRank place) const {
-  if (!text_->held_out) return {Sums(kTotals, 0.0), {}};
+  if (!text_->held_out) return {Sums(text_->labels->total_count(), 0.0), {}};
   const SampleRange share = share_of_held_out(std::min(evaluate.sequences, text_->held_out->size()), place);
-  std::vector<std::int64_t> sentences(static_cast<std::size_t>(share.end - share.begin));
-  std::iota(sentences.begin(), sentences.end(), share.begin);
-  return make_batch(*text_->held_out, sentences, share.first);
+  std::vector<std::int64_t> samples(static_cast<std::size_t>(share.end - share.begin));
+  std::iota(samples.begin(), samples.end(), share.begin);
+  return make_batch(*text_->held_out, samples, share.first);
 }
 
-std::int64_t ClassifyTask::sentence_of(std::int64_t sample) const {
+std::int64_t ClassifyTask::shuffled(std::int64_t sample) const {
   const std::int64_t size = text_->training.size();
   const auto epoch = static_cast<std::uint64_t>(sample / size);
-  return Shuffle(training_.seed, kSentenceStream | epoch, size)[sample % size];
+  return Shuffle(training_.seed, kSampleStream | epoch, size)[sample % size];
 }
 
-TaskBatch ClassifyTask::make_batch(const LabelledText& text, const std::vector<std::int64_t>& sentences,
+TaskBatch ClassifyTask::make_batch(const LabelledText& text, const std::vector<std::int64_t>& samples,
                                    std::int64_t first_sample) const {
-  TaskBatch batch{Sums(kTotals, 0.0), {}};
+  TaskBatch batch{Sums(text_->labels->total_count(), 0.0), {}};
+  for (const std::int64_t sample : samples) text_->labels->count(text, sample, batch.totals);
   const auto most = static_cast<std::size_t>(training_.batch.micro);
-  for (std::size_t begin = 0; begin < sentences.size(); begin += most) {
+  for (std::size_t begin = 0; begin < samples.size(); begin += most) {
     MicroBatch micro =
-        collate(text, std::span(sentences).subspan(begin, std::min(most, sentences.size() - begin)));
+        collate(text, std::span(samples).subspan(begin, std::min(most, samples.size() - begin)));
     micro.first_sample = first_sample + static_cast<std::int64_t>(begin);
-    batch.totals[kSentences] += micro.sequences;
-    batch.totals[kOfMajority] +=
-        static_cast<double>(std::ranges::count(micro.targets[kClassTerm].labels, majority_));
     batch.micro_batches.push_back(std::move(micro));
   }
   return batch;
 }
 
-MicroBatch ClassifyTask::collate(const LabelledText& text, std::span<const std::int64_t> sentences) const {
+MicroBatch ClassifyTask::collate(const LabelledText& text, std::span<const std::int64_t> samples) const {
   const SpecialTokens& special = text_->tokenizer.vocabulary().special();
   MicroBatch batch;
-  batch.sequences = static_cast<int>(sentences.size());
+  batch.sequences = static_cast<int>(samples.size());
   batch.length = training_.sequence_length;
-  std::vector<std::int32_t> labels;
-  for (const std::int64_t sentence : sentences) {
-    const std::size_t begin = batch.input_ids.size();
-    batch.input_ids.push_back(special.classify);
-    text.append(sentence, batch.length - kSpecialTokens, batch.input_ids);
-    batch.input_ids.push_back(special.separator);
+  for (const std::int64_t sample : samples) {
+    const std::size_t begin = batch.input_ids.size(), padded = begin + static_cast<std::size_t>(batch.length);
+    append_sequence(text.sentences(sample), batch.length, special, batch.input_ids, batch.token_types);
     batch.valid_lengths.push_back(static_cast<std::int32_t>(batch.input_ids.size() - begin));
-    batch.input_ids.resize(begin + static_cast<std::size_t>(batch.length), special.pad);
-    labels.push_back(text.label(sentence));
+    batch.input_ids.resize(padded, special.pad);
+    batch.token_types.resize(padded, 0);
   }
-  batch.token_types.assign(batch.input_ids.size(), 0);
-  batch.targets[kClassTerm] = sequence_targets(std::move(labels), batch.length);
+  batch.targets[kClassTerm] = text_->labels->targets(text, samples, batch.length);
   return batch;
 }
 
-TaskBatch ClassifyTask::make_global_batch(const SampleRange& samples) const {
-  std::vector<std::int64_t> sentences;
-  for (std::int64_t i = samples.begin; i < samples.end; ++i) sentences.push_back(sentence_of(i));
-  return make_batch(text_->training, sentences, samples.first);
+TaskBatch ClassifyTask::make_global_batch(const SampleRange& range) const {
+  std::vector<std::int64_t> samples;
+  for (std::int64_t i = range.begin; i < range.end; ++i) samples.push_back(shuffled(i));
+  return make_batch(text_->training, samples, range.first);
 }
 
 LossScales ClassifyTask::scales(const Sums& totals) const {
-  return {static_cast<float>(mean(1.0, totals[kSentences]))};
+  const double weight = text_->labels->loss_weight(totals);
+  return {weight > 0 ? static_cast<float>(1 / weight) : 0.0F};
+}
+
+double ClassifyTask::mean_loss(const Sums& totals, const LossSums& losses) const {
+  const double weight = text_->labels->loss_weight(totals);
+  return weight > 0 ? losses[kClassTerm].loss / weight : 0;
 }
 
 Metrics ClassifyTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  return {{"train/loss", mean(losses[kClassTerm].loss, totals[kSentences])}};
-}
-
-std::size_t ClassifyTask::score_count() const { return kCountsOfClass * text_->training.classes().size(); }
-
-void ClassifyTask::score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const {
-  auto logits = predictions.values.begin();
-  for (const std::int32_t label : batch.targets[kClassTerm].labels) {
-    const auto end = logits + predictions.columns;
-    count_class(scores, label, static_cast<std::int32_t>(std::max_element(logits, end) - logits));
-    logits = end;
-  }
+  return {{"train/loss", mean_loss(totals, losses)}};
 }
 
 Findings ClassifyTask::findings(const Evaluation& held_out) const {
-  const double sentences = held_out.totals[kSentences];
-  const LossSum& told = held_out.losses[kClassTerm];
-  return {{{"eval/loss", mean(told.loss, sentences)},
-           {"eval/accuracy", mean(static_cast<double>(told.correct), sentences)},
-           {"eval/f1", f1_of_classes(held_out.scores)},
-           {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
-           {"eval/majority_accuracy", mean(held_out.totals[kOfMajority], sentences)}},
-          {}};
+  Metrics metrics{{"eval/loss", mean_loss(held_out.totals, held_out.losses)}};
+  std::ranges::copy(text_->labels->metrics(held_out), std::back_inserter(metrics));
+  return {std::move(metrics), {}};
 }
 
 TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const ClassifyText>(spec, data_folder, reading);
-  return {text->tokenizer.vocabulary().size(), text->training.identity(),
-          classify_head(static_cast<int>(text->training.classes().size())),
-          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
-            return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
-          }};
+  const std::vector<std::string>& classes = text->training.classes();
+  return {
+      text->tokenizer.vocabulary().size(), text->training.identity(),
+      classify_head(static_cast<int>(classes.size()), spec.training.classify.dropout, text->class_weights),
+      [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+        return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
+      },
+      classes};
 }
 
 }  // namespace podium

@@ -1,11 +1,13 @@
-// Classification of single sentences (BERT). Data rank r of D trains on the r-th part of every global batch.
-// An epoch has every sentence once, in an order that follows from the seed and does not depend on D.
+// Classification of sentences and of pairs (BERT), or regression. Data rank r of D trains on the r-th part of
+// every global batch. An epoch has every sample once, in an order that follows from the seed and does not
+// depend on D.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "worker/tasks/classify/label_kind.h"
 #include "worker/tasks/classify/labelled_text.h"
 #include "worker/tasks/data_share.h"
 #include "worker/tokenizer/wordpiece.h"
@@ -21,6 +23,8 @@ struct ClassifyText {
   WordPieceTokenizer tokenizer;
   LabelledText training;
   std::optional<LabelledText> held_out;  // if the spec evaluates
+  std::shared_ptr<const LabelKind> labels;
+  std::vector<float> class_weights;
 };
 
 class ClassifyTask final : public Task {
@@ -33,26 +37,27 @@ class ClassifyTask final : public Task {
   TaskBatch next() override { return batches_.next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
-  // train/loss, in nats a sentence.
+  // train/loss, in nats a sentence, or squared.
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
-  std::size_t score_count() const override;
-  void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override;
-  // eval/loss, eval/accuracy, eval/f1, eval/matthews_correlation (class_scores.h), and
-  // eval/majority_accuracy, the accuracy of always predicting the training text's most frequent class.
+  std::size_t score_count() const override { return text_->labels->score_count(); }
+  void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override {
+    text_->labels->score(batch, predictions, scores);
+  }
+  // eval/loss, and the metrics of the labels' kind (label_kind.h).
   Findings findings(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
-  TaskBatch make_global_batch(const SampleRange& samples) const;
-  // Puts these sentences of `text` into micro-batches, numbered from `first_sample`.
-  TaskBatch make_batch(const LabelledText& text, const std::vector<std::int64_t>& sentences,
+  TaskBatch make_global_batch(const SampleRange& range) const;
+  // Puts these samples of `text` into micro-batches, numbered from `first_sample`.
+  TaskBatch make_batch(const LabelledText& text, const std::vector<std::int64_t>& samples,
                        std::int64_t first_sample) const;
-  MicroBatch collate(const LabelledText& text, std::span<const std::int64_t> sentences) const;
-  std::int64_t sentence_of(std::int64_t sample) const;
+  MicroBatch collate(const LabelledText& text, std::span<const std::int64_t> samples) const;
+  std::int64_t shuffled(std::int64_t sample) const;
+  double mean_loss(const Sums& totals, const LossSums& losses) const;
 
   TrainingSpec training_;
   std::shared_ptr<const ClassifyText> text_;
-  std::int32_t majority_;  // class
   TaskBatch held_out_;
   GlobalBatches batches_;  // last: it uses the rest
 };

@@ -3,154 +3,171 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-#include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "worker/data/xxh3.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
-#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> columns;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    columns.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return columns;
+namespace fs = std::filesystem;
+
+TableColumn table_column(const ColumnSpec& column) { return {column.name, column.number}; }
+
+// A number of 32 bits; nothing where the label is none.
+std::optional<float> value_of(std::string_view label) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
+  if (error != std::errc{} || end != label.data() + label.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
 }
-
-struct LabelledSentence {
-  std::string_view sentence;
-  std::string_view label;
-};
-
-// The lines of one file, by the columns that its first names.
-class LabelledLines {
- public:
-  explicit LabelledLines(const std::filesystem::path& path) : path_(path) {}
-
-  // Nothing of the first line.
-  std::optional<LabelledSentence> take(std::string_view line) {
-    const std::vector<std::string_view> columns = split(line);
-    if (++number_ == 1) {
-      count_ = columns.size();
-      sentence_ = column_named(columns, "sentence");
-      label_ = column_named(columns, "label");
-      return std::nullopt;
-    }
-    if (columns.size() != count_)
-      refuse(fmt::format("has {} columns, and the first line names {}; they are separated by tabs",
-                         columns.size(), count_));
-    const LabelledSentence found{columns[sentence_], columns[label_]};
-    if (found.label.empty()) refuse("has no label");
-    if (found.sentence.find_first_not_of(' ') == std::string_view::npos) refuse("has no sentence");
-    return found;
-  }
-
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw BadData(fmt::format("{}:{}: {}", path_.string(), number_, why));
-  }
-
- private:
-  std::size_t column_named(const std::vector<std::string_view>& columns, std::string_view name) const {
-    const auto found = std::ranges::find(columns, name);
-    if (found == columns.end())
-      refuse(
-          fmt::format("names no column \"{}\"; the first line of labelled text names its columns, among "
-                      "them \"sentence\" and \"label\", separated by tabs",
-                      name));
-    return static_cast<std::size_t>(found - columns.begin());
-  }
-
-  const std::filesystem::path& path_;
-  std::int64_t number_ = 0;
-  std::size_t count_ = 0, sentence_ = 0, label_ = 0;
-};
 
 // Numbers of classes: those that are given, or as they come.
 class ClassNumbers {
  public:
-  explicit ClassNumbers(const std::vector<std::string>& given) : open_(given.empty()) {
+  explicit ClassNumbers(const std::vector<std::string>& given) : given_(given) {
     for (const std::string& name : given) numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
   }
 
-  std::int32_t number_of(std::string_view label, const LabelledLines& lines) {
+  std::int32_t number_of(std::string_view label, const fs::path& file, std::int64_t line) {
     if (const auto found = numbers_.find(label); found != numbers_.end()) return found->second;
-    if (!open_)
-      lines.refuse(fmt::format("the label \"{}\" is none of the training text's: {}", label,
-                               fmt::join(names(), ", ")));
+    if (!given_.empty())
+      refuse_row(
+          file, line,
+          fmt::format(
+              "the label \"{}\" is none of training.classify.labels, or else of the training text's: {}",
+              label, fmt::join(given_, ", ")));
     if (numbers_.size() == LabelledText::kMostClasses)
-      lines.refuse(
-          fmt::format("\"{}\" is the {}th label, and {} may differ; a label names a class, not a value",
-                      label, LabelledText::kMostClasses + 1, LabelledText::kMostClasses));
+      refuse_row(file, line,
+                 fmt::format(
+                     "\"{}\" is the {}th label, and {} may differ; a label names a class, not a value (which "
+                     "training.classify.regression is for)",
+                     label, LabelledText::kMostClasses + 1, LabelledText::kMostClasses));
     return numbers_.emplace(label, static_cast<std::int32_t>(numbers_.size())).first->second;
   }
 
-  std::vector<std::string> names() const {
-    std::vector<std::string> sorted;
-    for (const auto& [name, number] : numbers_) sorted.push_back(name);
-    return sorted;
-  }
-
-  void sort(std::vector<std::int32_t>& labels) const {
+  // Numbers those that were not given in the order of their bytes.
+  std::vector<std::string> finish(std::vector<std::int32_t>& labels) const {
+    if (!given_.empty()) return given_;
+    std::vector<std::string> names;
     std::vector<std::int32_t> places(numbers_.size());
-    std::int32_t place = 0;
-    for (const auto& [name, number] : numbers_) places[static_cast<std::size_t>(number)] = place++;
+    for (const auto& [name, number] : numbers_) {
+      places[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(names.size());
+      names.push_back(name);
+    }
     for (std::int32_t& label : labels) label = places[static_cast<std::size_t>(label)];
+    return names;
   }
 
  private:
-  bool open_;
+  const std::vector<std::string>& given_;
   std::map<std::string, std::int32_t, std::less<>> numbers_;
 };
 
 }  // namespace
 
-LabelledText LabelledText::read(const std::vector<std::filesystem::path>& files, const Tokenizer& tokenizer,
-                                Reading& reading, const std::vector<std::string>& classes) {
-  LabelledText text(tokenizer.size());
-  ClassNumbers numbers(classes);
-  std::vector<std::int32_t> ids;
-  for (const std::filesystem::path& file : files) reading.expect(open_input(file).bytes);
-  for (const std::filesystem::path& file : files) {
-    LabelledLines lines(file);
-    for_each_line(file, [&](std::string_view line) {
-      reading.advance(line.size() + 1);
-      const auto found = lines.take(line);
-      if (!found) return;
-      ids.clear();
-      tokenizer.encode(found->sentence, ids);
-      text.tokens_.append(ids);
-      text.begins_.push_back(static_cast<std::int64_t>(text.tokens_.size()));
-      text.labels_.push_back(numbers.number_of(found->label, lines));
-    });
+TableForm table_form(const ClassifySpec& spec, bool with_label) {
+  TableForm form{spec.header, {table_column(spec.sentence)}};
+  if (spec.pair) form.columns.push_back(table_column(*spec.pair));
+  if (with_label) form.columns.push_back(table_column(spec.label));
+  return form;
+}
+
+SentenceTokens tokenize_row(const TableRow& row, const ClassifySpec& spec, const Tokenizer& tokenizer,
+                            const fs::path& file) {
+  SentenceTokens sentences{.is_pair = spec.pair.has_value()};
+  const auto encode = [&](std::string_view text, const char* what, std::vector<std::int32_t>& ids) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+      refuse_row(file, row.line, std::string("has no ") + what);
+    tokenizer.encode(text, ids);
+  };
+  encode(row.cells[0], "sentence", sentences.first);
+  if (sentences.is_pair) encode(row.cells[1], "second sentence", sentences.second);
+  return sentences;
+}
+
+// Takes in one row after another.
+class LabelledText::Reader {
+ public:
+  Reader(LabelledText& text, const ClassifySpec& spec, const Tokenizer& tokenizer,
+         const std::vector<std::string>& classes)
+      : text_(text), spec_(spec), tokenizer_(tokenizer), numbers_(classes) {}
+
+  void take(const fs::path& file, const TableRow& row) {
+    const SentenceTokens sentences = tokenize_row(row, spec_, tokenizer_, file);
+    add(sentences.first);
+    if (sentences.is_pair) add(sentences.second);
+    const std::string_view label = row.cells.back();
+    if (label.empty()) refuse_row(file, row.line, "has no label");
+    if (!spec_.regression) return text_.labels_.push_back(numbers_.number_of(label, file, row.line));
+    const std::optional<float> value = value_of(label);
+    if (!value)
+      refuse_row(file, row.line,
+                 fmt::format("the label \"{}\" is no finite number, which training.classify.regression "
+                             "predicts",
+                             label));
+    text_.values_.push_back(*value);
   }
-  numbers.sort(text.labels_);
-  text.classes_ = numbers.names();
+
+  void finish() {
+    if (!spec_.regression) text_.classes_ = numbers_.finish(text_.labels_);
+  }
+
+ private:
+  void add(const std::vector<std::int32_t>& ids) {
+    text_.tokens_.append(ids);
+    text_.begins_.push_back(static_cast<std::int64_t>(text_.tokens_.size()));
+  }
+
+  LabelledText& text_;
+  const ClassifySpec& spec_;
+  const Tokenizer& tokenizer_;
+  ClassNumbers numbers_;
+};
+
+LabelledText LabelledText::read(const std::vector<fs::path>& files, const ClassifySpec& spec,
+                                const Tokenizer& tokenizer, Reading& reading,
+                                const std::vector<std::string>& classes) {
+  LabelledText text(tokenizer.size(), spec.pair.has_value());
+  Reader reader(text, spec, tokenizer, classes);
+  for (const fs::path& file : files) reading.expect(open_input(file).bytes);
+  for (const fs::path& file : files)
+    for_each_table_row(
+        file, table_form(spec, true), [&](const TableRow& row) { reader.take(file, row); },
+        [&](std::uint64_t bytes) { reading.advance(bytes); });
+  reader.finish();
   const std::string first = files.front().string();
-  if (text.labels_.empty()) throw BadData(first + ": no sentence follows the line that names the columns");
-  if (text.classes_.size() < 2)
+  if (text.size() == 0) throw BadData(first + ": holds no sentence with a label");
+  if (!spec.regression && text.classes_.size() < 2)
     throw BadData(fmt::format("{}: every label is \"{}\"; there is nothing to tell apart", first,
                               text.classes_.front()));
   return text;
 }
 
-void LabelledText::append(std::int64_t sentence, std::int64_t most, std::vector<std::int32_t>& ids) const {
-  const std::int64_t end = begin_of(sentence) + std::min(most, length(sentence));
-  for (std::int64_t i = begin_of(sentence); i < end; ++i) ids.push_back(tokens_[static_cast<std::size_t>(i)]);
+SentenceTokens LabelledText::sentences(std::int64_t sample) const {
+  SentenceTokens sentences{.is_pair = parts_ == 2};
+  const auto copy = [&](std::int64_t part, std::vector<std::int32_t>& ids) {
+    for (std::int64_t i = begin_of(sample, part); i < begin_of(sample, part + 1); ++i)
+      ids.push_back(tokens_[static_cast<std::size_t>(i)]);
+  };
+  copy(0, sentences.first);
+  if (sentences.is_pair) copy(1, sentences.second);
+  return sentences;
 }
 
+// Of single sentences with classes, what versions that knew no others kept in checkpoints.
 TextIdentity LabelledText::identity() const {
   Xxh3 hash;
   hash.add(tokens_.bytes());
   hash.add(std::as_bytes(std::span(begins_)));
   hash.add(std::as_bytes(std::span(labels_)));
+  hash.add(std::as_bytes(std::span(values_)));
   for (const std::string& name : classes_) hash.add(std::as_bytes(std::span(name.c_str(), name.size() + 1)));
   return {static_cast<std::int64_t>(tokens_.size()), size(), hash.digest().xxh3};
 }

@@ -1,0 +1,201 @@
+// What a classifier learnt to tell of a sentence or a pair: its class, or with regression a value.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "worker/checkpoint/manifest.h"
+#include "worker/commands/output.h"
+#include "worker/commands/predict/json_lines.h"
+#include "worker/commands/predict/prediction.h"
+#include "worker/data/failure.h"
+#include "worker/infer/class_inference.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/table_file.h"
+#include "worker/tasks/classify/labelled_text.h"
+#include "worker/train/phases.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+// A sentence, or with a `pair` two.
+struct AskedSentence {
+  std::string id, origin, text;
+  std::optional<std::string> pair;
+};
+
+AskedSentence sentence_asked_by(const JsonLine& line) {
+  AskedSentence asked{.id = line.id(), .origin = line.origin(), .text = line.text("text")};
+  if (line.has("pair")) asked.pair = line.text("pair");
+  return asked;
+}
+
+// What the model's training saw: the columns of its tables, and so many tokens of a sequence.
+struct Habits {
+  ClassifySpec columns;
+  int length = 0;
+};
+
+Habits habits_of(const fs::path& model, int positions) {
+  if (!fs::exists(model / kManifestName)) return {{}, positions};
+  const TrainingSpec training = training_phases(read_manifest(model).state.spec.training).back().training;
+  return {training.classify, training.sequence_length};
+}
+
+ColumnSpec column_of(const std::string& text) {
+  const bool number = !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == text.npos;
+  return number ? ColumnSpec{.number = std::stoi(text)} : ColumnSpec{.name = text};
+}
+
+// One run of the command.
+class ClassTeller {
+ public:
+  ClassTeller(const PredictArguments& arguments, PredictModel& model, int length)
+      : arguments_(arguments),
+        model_(model),
+        length_(length),
+        inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
+
+  void tell(std::span<const AskedSentence> asked);
+  std::int64_t cut() const { return cut_; }
+
+ private:
+  std::string told(const AskedSentence& asked, std::span<const float> outputs) const;
+  std::string label(std::size_t number) const { return model_.source.head.labels[number]; }
+
+  const PredictArguments& arguments_;
+  PredictModel& model_;
+  int length_;
+  ClassInference inference_;
+  std::int64_t cut_ = 0;
+};
+
+class ClassPrediction final : public Prediction {
+ public:
+  std::string_view ability() const override { return "tells classes of sentences"; }
+  void add_options(CLI::App& options) override;
+  bool is_asked() override;
+  bool suits(const BertWeights& weights) const override { return weights.classifier.has_value(); }
+  void run(const PredictArguments& arguments, PredictModel& model) override;
+
+ private:
+  void tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const;
+  ClassifySpec columns(ClassifySpec trained) const;
+
+  std::optional<std::string> text_, pair_, column_, pair_column_;
+  fs::path file_;
+  bool no_header_ = false;
+};
+
+void ClassTeller::tell(std::span<const AskedSentence> asked) {
+  std::vector<TextSequence> sequences;
+  for (const AskedSentence& one : asked) {
+    if (is_blank(one.text) || (one.pair && is_blank(*one.pair)))
+      throw BadData(one.origin +
+                    (one.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
+    sequences.push_back(
+        encode_text(*model_.tokenizer, one.text, one.pair, {.tokens = length_, .cut = true}, one.origin));
+    cut_ += sequences.back().cut;
+  }
+  const std::vector<std::vector<float>> outputs = inference_.run(sequences);
+  for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
+}
+
+std::string ClassTeller::told(const AskedSentence& asked, std::span<const float> outputs) const {
+  const bool value = model_.source.head.labels.empty();
+  const std::vector<double> shares = softmax_of(outputs);
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
+  if (!arguments_.json) {
+    const std::string id = asked.id.empty() ? "" : in_a_field(asked.id) + "\t";
+    if (value) return fmt::format("{}{:.6g}\n", id, outputs[0]);
+    return fmt::format("{}{}\t{:.4f}\n", id, in_a_field(label(best)), shares[best]);
+  }
+  ordered_json object;
+  if (!asked.id.empty()) object["id"] = asked.id;
+  object["text"] = asked.text;
+  if (asked.pair) object["pair"] = *asked.pair;
+  if (value) {
+    object["value"] = outputs[0];
+  } else {
+    object["label"] = label(best);
+    object["probability"] = shares[best];
+    for (std::size_t i = 0; i < shares.size(); ++i) object["probabilities"][label(i)] = shares[i];
+  }
+  return object.dump() + "\n";
+}
+
+bool ClassPrediction::is_asked() {
+  for (const auto& [option, text] : {std::pair{"--text", &text_}, std::pair{"--pair", &pair_}})
+    if (*text) check_text(option, **text);
+  if (pair_ && !text_) refuse_spec("--pair is the second sentence of a pair; give the first as --text");
+  if (text_ && !file_.empty()) refuse_spec("give --text or --file");
+  if (file_.empty() && (column_ || pair_column_ || no_header_))
+    refuse_spec("--column, --pair-column and --no-header are of the table that --file names");
+  return text_ || !file_.empty();
+}
+
+ClassifySpec ClassPrediction::columns(ClassifySpec trained) const {
+  if (no_header_) trained.header = false;
+  if (column_) {
+    trained.sentence = column_of(*column_);
+    trained.pair = std::nullopt;
+  }
+  if (pair_column_) trained.pair = column_of(*pair_column_);
+  return trained;
+}
+
+void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model) {
+  const Habits habits = habits_of(arguments.model.model, model.source.spec.max_positions);
+  ClassTeller teller(arguments, model, habits.length);
+  const auto most = static_cast<std::size_t>(arguments.batch);
+  if (text_) {
+    teller.tell({{{.origin = "--text", .text = *text_, .pair = pair_}}});
+  } else if (!file_.empty()) {
+    tell_rows(teller, habits.columns, most);
+  } else {
+    for_each_group(arguments.jsonl, most, [&](const std::vector<JsonLine>& lines) {
+      std::vector<AskedSentence> asked;
+      std::ranges::transform(lines, std::back_inserter(asked), sentence_asked_by);
+      teller.tell(asked);
+    });
+  }
+  if (teller.cut() > 0)
+    fmt::print(stderr, "{} texts are cut to {} tokens, the longer sentence of a pair first\n", teller.cut(),
+               habits.length);
+}
+
+void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {
+  std::vector<AskedSentence> asked;
+  for_each_table_row(file_, table_form(columns(trained), false), [&](const TableRow& row) {
+    AskedSentence one{.origin = fmt::format("{}:{}", file_.string(), row.line),
+                      .text = std::string(row.cells[0])};
+    if (row.cells.size() > 1) one.pair = std::string(row.cells[1]);
+    asked.push_back(std::move(one));
+    if (asked.size() < most) return;
+    teller.tell(asked);
+    asked.clear();
+  });
+  teller.tell(asked);
+}
+
+void ClassPrediction::add_options(CLI::App& options) {
+  options.add_option("--text", text_, "A sentence: which class it is of");
+  options.add_option("--pair", pair_, "The second sentence, of a pair");
+  options.add_option("--file", file_, "A table of sentences: TSV, .csv or .jsonl, also .gz and .zst");
+  options.add_option("--column", column_,
+                     "Its column of sentences, by name or number; else as the model was trained");
+  options.add_option("--pair-column", pair_column_, "Its column of second sentences");
+  options.add_flag("--no-header", no_header_, "Its columns go by number");
+}
+
+}  // namespace
+
+std::unique_ptr<Prediction> make_class_prediction() { return std::make_unique<ClassPrediction>(); }
+
+}  // namespace podium
