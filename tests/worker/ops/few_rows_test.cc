@@ -12,7 +12,11 @@ Values few_rows(const Values& x, const Values& w, std::int64_t rows, std::int64_
   Context context = make_context(threads);
   const Tensor left = tensor_of(x, type, {rows, in}), weight = tensor_of(w, type, {out, in});
   Tensor sums(DType::f32, {rows, out});
-  ops::cpu::multiply_few_rows(context, left.view(), weight.view(), sums.view());
+  std::vector<int> finished(static_cast<std::size_t>(out), 0);
+  ops::cpu::multiply_few_rows(context, left.view(), weight.view(), sums.view(), [&](ops::cpu::Range outputs) {
+    for (std::int64_t o = outputs.begin; o < outputs.end; ++o) ++finished[static_cast<std::size_t>(o)];
+  });
+  EXPECT_EQ(finished, std::vector<int>(static_cast<std::size_t>(out), 1));
   return values_of(sums);
 }
 

@@ -4,7 +4,6 @@
 
 #include "common/base/check.h"
 #include "worker/ops/cpu/convert.h"
-#include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 
 namespace podium::ops::cpu {
@@ -75,7 +74,8 @@ PODIUM_SIMD_CLONES void multiply_range(const float* x, std::int64_t rows, const 
 
 }  // namespace
 
-void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weight, TensorView sums) {
+void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weight, TensorView sums,
+                       const std::function<void(Range outputs)>& finish) {
   const std::int64_t rows = x.shape[0], in = weight.shape[1], out = weight.shape[0];
   const ArenaScope scope(context.scratch);
   const float* values = static_cast<const float*>(x.address);
@@ -89,6 +89,7 @@ void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weig
       multiply_range(values, rows, weight.data<float>(), in, range, sums.data<float>(), out);
     else
       multiply_range(values, rows, weight.data<BFloat16>(), in, range, sums.data<float>(), out);
+    finish(range);
   });
 }
 

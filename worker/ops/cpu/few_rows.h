@@ -3,6 +3,9 @@
 // rows there are, and with any number of threads.
 #pragma once
 
+#include <functional>
+
+#include "worker/ops/cpu/parallel.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -16,6 +19,8 @@ inline bool multiplies_few_rows(std::int64_t rows, DType weight) {
 }
 
 // sums[r, o] = sum_k x[r, k] w[o, k]. x [rows, in] and weight [out, in] of one type, sums f32 [rows, out].
-void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weight, TensorView sums);
+// Each thread calls `finish` with the outputs that it has summed up, of all rows; it must not throw.
+void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weight, TensorView sums,
+                       const std::function<void(Range outputs)>& finish);
 
 }  // namespace podium::ops::cpu

@@ -39,8 +39,10 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
   const ArenaScope scope(context.scratch);
   if (weight.positions.address == nullptr && multiplies_few_rows(x.shape[0], x.dtype)) {
     const TensorView sums = context.scratch.allocate(DType::f32, y.shape);
-    multiply_few_rows(context, x, weight.values, sums);
-    return finish_rows(context, weight, epilogue, sums, y);
+    return multiply_few_rows(context, x, weight.values, sums, [&](Range outputs) {
+      finish_tile(weight, epilogue, {0, y.shape[0], outputs.begin, outputs.end - outputs.begin},
+                  sums.data<float>() + outputs.begin, y.shape[1], y);
+    });
   }
   DenseWeight& dense =
       dense_weight(context, weight, product_plan(weight.values.dtype, dnnl::get_effective_cpu_isa()));
