@@ -35,7 +35,10 @@ PODIUM_INLINE void multiply_tile(const float* x, const W* w, std::int64_t in, fl
   for (; k + kLanes <= in; k += kLanes) {
     Lanes weights[kW];
 #pragma GCC unroll 4
-    for (int o = 0; o < kW; ++o) load_lanes(w + o * in + k, weights[o]);
+    for (int o = 0; o < kW; ++o) {
+      __builtin_prefetch(w + (kW + o) * in + k);  // of the next tile: rows are too short to be foreseen
+      load_lanes(w + o * in + k, weights[o]);
+    }
 #pragma GCC unroll 4
     for (int r = 0; r < kX; ++r) {
       Lanes values;
