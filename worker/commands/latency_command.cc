@@ -84,7 +84,7 @@ struct Measured {
   std::string model, device, precision;
   bool sparse = false;
   SessionShape shape;
-  int repeats = 0;
+  int warmup = 0, repeats = 0;
   Latency latency;
 };
 
@@ -95,6 +95,7 @@ std::string json_line(const Measured& m) {
                         {"sparse", m.sparse},
                         {"batch", m.shape.sequences},
                         {"length", m.shape.length},
+                        {"warmup", m.warmup},
                         {"repeats", m.repeats},
                         {"median_ms", m.latency.median_ms},
                         {"p90_ms", m.latency.p90_ms},
@@ -184,6 +185,7 @@ void run_latency(const LatencyArguments& arguments) {
                                                 : device->description().name,
                     .precision = std::string(to_string(options.precision)),
                     .sparse = weights.layers.front().expand.weight.positions.address != nullptr,
+                    .warmup = arguments.warmup,
                     .repeats = arguments.repeats};
   std::vector<Checked> computed;
   for (const SessionShape& shape : shapes) {

@@ -216,6 +216,7 @@ TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
   const json preset = told("told.json");
   EXPECT_EQ(preset["precision"], "int8");
   EXPECT_EQ(preset["sparse"], true);
+  EXPECT_EQ(preset["warmup"], 1);
   EXPECT_GT(preset["median_ms"], 0);
   EXPECT_GE(preset["p99_ms"], preset["p90_ms"]);
   ASSERT_EQ(run("\"$0\" latency model-int8 --check --json --shape 2x32 --repeats 1 --warmup 0 > told.json"),
