@@ -119,9 +119,8 @@ void run(const Options& options) {
                        .intermediate = 3072,
                        .vocab = 50257,
                        .max_positions = 1024};
-  const SourceModel model = random_source_model(spec);
   LanguageWeights weights =
-      make_language_weights(context, model, inference_precision_from(options.precision));
+      make_language_weights(context, random_source_model(spec), inference_precision_from(options.precision));
   GenerationBlock block(context, weights, options);
   block.run();
   const auto print = [](const nlohmann::ordered_json& line) {

@@ -1,4 +1,4 @@
-"""Holds the documents to the tree: a source file that one names in backquotes exists.
+"""Holds the documents to the tree: a source file that one names in backquotes exists, and so does what a link leads to.
 
 A name may be the end of a path (`store/ingest.h`), and hold braces and stars as the shell's do.
 """
@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 SOURCE = re.compile(r"`([\w./*{},+-]+\.(?:h|cc|cu|cuh|py|ts|tsx|sql|yaml))`")
+LINK = re.compile(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)")
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # What users write, and names that stand for others (a new op `f`).
 EXAMPLES = re.compile(r"^(my-bert|cluster|experiment|spec)\.yaml$|/f(_test)?\.(h|cc|cu)$")
@@ -31,6 +32,9 @@ def problems(root: pathlib.Path):
         yield f"only {len(documents)} documents found under {root}: is this the source root?"
     for document in documents:
         for number, line in enumerate((root / document).read_text().split("\n"), 1):
+            for target in LINK.findall(line):
+                if "://" not in target and not (root / document).parent.joinpath(target).exists():
+                    yield f"{document}:{number}: the link to {target} leads nowhere"
             for name in SOURCE.findall(line):
                 for one in expanded(name.replace("NNN", "*")):
                     if not EXAMPLES.search(one) and not fnmatch.filter(files, "*/" + one):

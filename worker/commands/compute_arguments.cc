@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/tokenizer/load_tokenizer.h"
@@ -67,52 +66,69 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->capture_default_str();
 }
 
-SourceModel read_model(const ModelArguments& arguments) {
-  SourceModel model = read_any_model(arguments);
+SourceModel find_any_model(const ModelArguments& arguments) {
+  SourceModel model = find_source_model(arguments.model, arguments.data);
+  if (model.spec.family == ModelFamily::bert && !arguments.vocabulary.empty())
+    model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
+  return model;
+}
+
+SourceModel find_model(const ModelArguments& arguments) {
+  SourceModel model = find_any_model(arguments);
   check_family(arguments.model, model.spec);
   return model;
 }
 
 SourceModel read_any_model(const ModelArguments& arguments) {
-  SourceModel model = read_source_model(arguments.model, arguments.data);
-  if (model.spec.family != ModelFamily::bert) return model;
-  if (!arguments.vocabulary.empty())
-    model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
+  SourceModel model = find_any_model(arguments);
+  read_tensors(model);
   return model;
 }
 
-std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model) {
-  const auto& [what, lowercase] = model.tokenizer;
-  if (what.empty())
-    throw BadData(model.origin + " has no vocabulary beside it; say with --vocab where it is");
+SourceModel read_model(const ModelArguments& arguments) {
+  SourceModel model = find_model(arguments);
+  read_tensors(model);
+  return model;
+}
+
+namespace {
+
+// Of the kind that the model needs. `absent` ends the message where there is none, `other` where it is of
+// another.
+template <class Kind>
+std::unique_ptr<const Kind> load_kind(const SourceModel& model, const TokenizerSource& source,
+                                      std::string_view absent, std::string_view other) {
+  const auto& [what, lowercase] = source;
+  if (what.empty()) throw BadData(fmt::format("{} has no {}", model.origin, absent));
   std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(what, lowercase);
-  const auto* wordpiece = dynamic_cast<const WordPieceTokenizer*>(tokenizer.get());
-  if (!wordpiece) throw BadData(what + " holds byte pairs, and a BERT needs WordPiece; see --vocab");
+  const auto* found = dynamic_cast<const Kind*>(tokenizer.get());
+  if (!found) throw BadData(fmt::format("{} holds {}", what, other));
+  if (found->size() > model.spec.vocab)
+    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
+                              found->size(), model.origin, model.spec.vocab));
+  tokenizer.release();
+  return std::unique_ptr<const Kind>(found);
+}
+
+}  // namespace
+
+std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model) {
+  auto wordpiece = load_kind<WordPieceTokenizer>(model, model.tokenizer,
+                                                 "vocabulary beside it; say with --vocab where it is",
+                                                 "byte pairs, and a BERT needs WordPiece; see --vocab");
   const SpecialTokens& special = wordpiece->special();
   for (const std::int32_t id : {special.pad, special.classify, special.separator, special.mask})
-    if (id < 0) throw BadData(what + " lacks one of [PAD], [CLS], [SEP] and [MASK]; see --vocab");
-  if (wordpiece->size() > model.spec.vocab)
-    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
-                              wordpiece->size(), model.origin, model.spec.vocab));
-  tokenizer.release();
-  return std::unique_ptr<const WordPieceTokenizer>(wordpiece);
+    if (id < 0)
+      throw BadData(model.tokenizer.what + " lacks one of [PAD], [CLS], [SEP] and [MASK]; see --vocab");
+  return wordpiece;
 }
 
 std::unique_ptr<const BpeTokenizer> byte_pairs_of(const SourceModel& model, const std::string& given) {
-  const std::string& what = given.empty() ? model.tokenizer.what : given;
-  if (what.empty())
-    throw BadData(
-        model.origin +
-        " has no tokenizer beside it; say with --tokenizer where it is, or with --data where the paths "
-        "of a checkpoint's spec begin");
-  std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer_argument(what, false);
-  const auto* byte_pairs = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
-  if (!byte_pairs) throw BadData(what + " holds WordPiece, and text is generated with byte pairs");
-  if (byte_pairs->size() > model.spec.vocab)
-    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
-                              byte_pairs->size(), model.origin, model.spec.vocab));
-  tokenizer.release();
-  return std::unique_ptr<const BpeTokenizer>(byte_pairs);
+  return load_kind<BpeTokenizer>(
+      model, given.empty() ? model.tokenizer : TokenizerSource{given},
+      "tokenizer beside it; say with --tokenizer where it is, or with --data where the paths of a "
+      "checkpoint's spec begin",
+      "WordPiece, and text is generated with byte pairs");
 }
 
 }  // namespace podium

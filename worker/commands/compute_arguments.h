@@ -48,13 +48,15 @@ struct ModelArguments {
 // Adds MODEL and the options above.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
-// Of any family. Throws BadData.
+// Of any family, without its tensors (source_model.h) and with them. Throw BadData.
+SourceModel find_any_model(const ModelArguments& arguments);
 SourceModel read_any_model(const ModelArguments& arguments);
-// A BERT. Throws BadData.
+// A BERT. Throw BadData.
+SourceModel find_model(const ModelArguments& arguments);
 SourceModel read_model(const ModelArguments& arguments);
 // With all special tokens; no id is beyond the model's. Throws BadData.
 std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model);
-// Of a language model; `given` (--tokenizer) goes first. Throws BadData.
+// Of a language model; `given` (--tokenizer) goes first. No id is beyond the model's. Throws BadData.
 std::unique_ptr<const BpeTokenizer> byte_pairs_of(const SourceModel& model, const std::string& given = "");
 
 }  // namespace podium

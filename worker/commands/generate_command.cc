@@ -1,5 +1,6 @@
 // podium-worker generate: text from a GPT or a Llama.
 #include <spdlog/fmt/fmt.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "worker/commands/generate_prompts.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
+#include "worker/generate/end_tokens.h"
 #include "worker/generate/generator.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
@@ -32,14 +34,20 @@ Examples:
   podium-worker generate model --jsonl prompts.jsonl --batch 16 --gpu --precision bf16 --json > texts.jsonl
 
 A model is a Hugging Face folder or a checkpoint of gpt or llama; of a folder of checkpoints the newest is taken. What is
-printed follows the prompt and does not repeat it. A line of --jsonl is an object with a "prompt". The same seed gives the
-same text for a prompt, whatever is generated beside it. A text ends at a stop string, which is not printed, at
-<|endoftext|> or after --max-tokens, and --json tells which: "stop", "end" or "length".)";
+printed follows the prompt and does not repeat it. A line of --jsonl is an object with a "prompt", and maybe an "id". The
+same seed gives the same text for a prompt, whatever is generated beside it, but for rounding in fp16 and on a GPU. A text
+ends at a stop string, which is not printed, at a token that ends a text (eos_token_id of the model's folder, the
+tokenizer's <|endoftext|>) or after --max-tokens, and "reason" of --json tells which: "stop", "end" or "length".)";
+
+// So that the list of what is to be told, which is made first, has a bound.
+constexpr int kMostSamples = 1 << 16;
+constexpr std::size_t kMostTexts = std::size_t{1} << 22;
 
 struct GenerateArguments {
   fs::path model;
   fs::path data = ".";
-  std::string tokenizer, prompt, jsonl;
+  std::string tokenizer;
+  std::optional<std::string> prompt, jsonl;
   ComputeArguments compute;
   GenerationRule rule;
   std::optional<int> max_tokens;
@@ -49,30 +57,59 @@ struct GenerateArguments {
   bool json = false;
 };
 
-std::vector<Prompt> prompts_of(const GenerateArguments& arguments) {
-  if (!arguments.jsonl.empty()) return read_prompts(arguments.jsonl);
-  if (find_invalid_utf8(arguments.prompt) != std::string::npos) throw BadData("--prompt is no UTF-8");
-  return {{"--prompt", arguments.prompt, {}}};
+// Vocabularies are padded for products and tensor ranks, by 128 rows for each of them at most.
+void warn_of_small_tokenizer(const SourceModel& model, int size) {
+  constexpr int kPadding = 1024;
+  const int missing = model.spec.vocab - size;
+  if (missing > kPadding && missing > model.spec.vocab / 20)
+    fmt::print(stderr,
+               "warning: {} has {} tokens and the model {}: if it is another model's, texts are noise\n",
+               model.tokenizer.what, size, model.spec.vocab);
 }
 
-// `count` of each prompt, one after the other.
+std::vector<Prompt> prompts_of(const GenerateArguments& arguments) {
+  if (arguments.jsonl) return read_prompts(*arguments.jsonl);
+  if (find_invalid_utf8(*arguments.prompt) != std::string::npos) throw BadData("--prompt is no UTF-8");
+  return {{"--prompt", "", *arguments.prompt, {}}};
+}
+
+// One of each prompt, for --count samples.
 std::vector<GenerationRequest> requests_of(const GenerateArguments& arguments, int positions,
                                            std::vector<Prompt>& prompts) {
+  const auto count = static_cast<std::size_t>(arguments.count);
+  if (prompts.size() > kMostTexts / count)
+    refuse_spec(fmt::format("--count {} of {} prompts are more than {} texts: generate them in parts", count,
+                            prompts.size(), kMostTexts));
   std::vector<GenerationRequest> requests;
   for (Prompt& prompt : prompts) {
     const int room = fit_prompt({positions, arguments.max_tokens, arguments.truncate}, prompt);
-    for (int sample = 0; sample < arguments.count; ++sample) requests.push_back({prompt.ids, sample, room});
+    requests.push_back({std::move(prompt.ids), 0, room});
   }
   return requests;
 }
 
 CacheShape cache_for(const GenerateArguments& arguments, const std::vector<GenerationRequest>& requests) {
-  CacheShape cache{.slots = static_cast<int>(
-                       std::min<std::size_t>(requests.size(), static_cast<std::size_t>(arguments.batch)))};
+  const std::size_t texts = requests.size() * static_cast<std::size_t>(arguments.count);
+  CacheShape cache{.slots = static_cast<int>(std::min(texts, static_cast<std::size_t>(arguments.batch)))};
   for (const GenerationRequest& request : requests)
     cache.positions =
         std::max(cache.positions, static_cast<int>(std::ssize(request.prompt)) + request.max_tokens - 1);
   return cache;
+}
+
+// Throws Failure(bad_spec) where the memory that there is could not hold it.
+void check_memory(const Context& context, const ModelSpec& spec, DType type, const CacheShape& cache) {
+  const Device* const device = context.memory.device;
+  const std::int64_t has = device != nullptr ? device->description().memory_bytes
+                                             : std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  const std::int64_t takes = cache_bytes(spec, type, cache);
+  if (takes <= has) return;
+  constexpr double kGib = 1 << 30;
+  refuse_spec(
+      fmt::format("{} texts of {} tokens together take {:.4g} GiB, and the {} has {:.4g}: lower --batch or "
+                  "--max-tokens",
+                  cache.slots, cache.positions, static_cast<double>(takes) / kGib,
+                  device != nullptr ? "GPU" : "machine", static_cast<double>(has) / kGib));
 }
 
 ordered_json tokens_per_second(std::int64_t tokens, double seconds) {
@@ -83,11 +120,14 @@ ordered_json tokens_per_second(std::int64_t tokens, double seconds) {
 // Tells texts as they come, or each as an object when it has ended.
 class GenerationPrinter {
  public:
-  GenerationPrinter(const GenerateArguments& arguments, const std::vector<GenerationRequest>& requests)
+  GenerationPrinter(const GenerateArguments& arguments, const std::vector<Prompt>& prompts,
+                    const std::vector<GenerationRequest>& requests)
       : arguments_(arguments),
+        prompts_(prompts),
         requests_(requests),
-        texts_(requests.size()),
-        ordered_(requests.size(), [](std::string_view text) {
+        count_(static_cast<std::size_t>(arguments.count)),
+        texts_(requests.size() * count_),
+        ordered_(texts_.size(), [](std::string_view text) {
           print_output(text);
           flush_output();
         }) {
@@ -101,10 +141,9 @@ class GenerationPrinter {
 
  private:
   // Of several texts each has one.
-  std::string heading(std::size_t request) const {
-    if (requests_.size() == 1) return "";
-    const auto count = static_cast<std::size_t>(arguments_.count);
-    return fmt::format("== prompt {}, sample {}\n", request / count + 1, request % count + 1);
+  std::string heading(std::size_t text) const {
+    if (texts_.size() == 1) return "";
+    return fmt::format("== prompt {}, sample {}\n", text / count_ + 1, text % count_ + 1);
   }
 
   void add(std::size_t request, std::string_view text) {
@@ -117,41 +156,56 @@ class GenerationPrinter {
   void end(std::size_t request, const Generation& done) {
     ordered_.add(request, arguments_.json ? object(request, done).dump() + "\n" : "\n");
     texts_[request].clear();
-    if (!arguments_.json && request + 1 < requests_.size()) ordered_.add(request, heading(request + 1));
+    if (!arguments_.json && request + 1 < texts_.size()) ordered_.add(request, heading(request + 1));
     ordered_.end(request);
   }
 
-  ordered_json object(std::size_t request, const Generation& done) const {
-    const auto count = static_cast<std::size_t>(arguments_.count);
-    const auto prompt_tokens = std::ssize(requests_[request].prompt);
-    return {{"prompt", request / count},
-            {"sample", request % count},
-            {"text", texts_[request]},
-            {"ids", done.ids},
-            {"end", to_string(done.reason)},
-            {"prompt_tokens", prompt_tokens},
-            {"prefill_tokens_per_second", tokens_per_second(prompt_tokens, done.prefill_seconds)},
-            {"decode_tokens_per_second", tokens_per_second(std::ssize(done.ids) - 1, done.decode_seconds)}};
+  ordered_json object(std::size_t text, const Generation& done) const {
+    const auto prompt_tokens = std::ssize(requests_[text / count_].prompt);
+    const std::string& id = prompts_[text / count_].id;
+    ordered_json object;
+    if (!id.empty()) object["id"] = id;
+    object.update(
+        {{"number", text / count_ + 1},
+         {"sample", text % count_ + 1},
+         {"text", texts_[text]},
+         {"ids", done.ids},
+         {"reason", to_string(done.reason)},
+         {"prompt_tokens", prompt_tokens},
+         {"prefill_tokens_per_second", tokens_per_second(prompt_tokens, done.prefill_seconds)},
+         {"decode_tokens_per_second", tokens_per_second(std::ssize(done.ids) - 1, done.decode_seconds)}});
+    return object;
   }
 
   const GenerateArguments& arguments_;
+  const std::vector<Prompt>& prompts_;
   const std::vector<GenerationRequest>& requests_;
+  std::size_t count_;
   std::vector<std::string> texts_;
   OrderedTexts ordered_;
 };
 
+// What can be refused is, before the weights are read.
 void run_generate(const GenerateArguments& arguments) {
   std::vector<Prompt> prompts = prompts_of(arguments);
-  const SourceModel model = read_source_model(arguments.model, arguments.data);
+  SourceModel model = find_source_model(arguments.model, arguments.data);
+  const InferencePrecision precision = precision_of(arguments.compute, model);
   Compute compute(arguments.compute);
-  LanguageWeights weights =
-      make_language_weights(compute.context, model, precision_of(arguments.compute, model));
+  check_language_model(compute.context, model, precision);
   const auto tokenizer = byte_pairs_of(model, arguments.tokenizer);
-  encode_prompts(*tokenizer, prompts);
+  warn_of_small_tokenizer(model, tokenizer->size());
+  GenerationRule rule = arguments.rule;
+  rule.ends = end_tokens(model.folder, *tokenizer);
+  encode_prompts(*tokenizer, rule.ends, prompts);
   const std::vector<GenerationRequest> requests = requests_of(arguments, model.spec.max_positions, prompts);
-  GenerationSession session(compute.context, weights, cache_for(arguments, requests));
-  GenerationPrinter printer(arguments, requests);
-  const GenerationTotals totals = generate(session, *tokenizer, requests, arguments.rule, printer.listener());
+  const CacheShape cache = cache_for(arguments, requests);
+  check_memory(compute.context, model.spec, product_type(precision), cache);
+  read_tensors(model);
+  LanguageWeights weights = make_language_weights(compute.context, std::move(model), precision);
+  GenerationSession session(compute.context, weights, cache);
+  GenerationPrinter printer(arguments, prompts, requests);
+  const GenerationTotals totals = generate(session, *tokenizer, requests, rule, printer.listener(),
+                                           static_cast<std::size_t>(arguments.count));
   fmt::print(stderr, "read {} tokens at {:.4g} a second", totals.prompt_tokens, totals.prefill_rate());
   if (totals.steps_tokens > 0)
     fmt::print(stderr, ", wrote {} at {:.4g} a second", totals.steps_tokens, totals.decode_rate());
@@ -184,7 +238,7 @@ void add_sampling_options(CLI::App& command, GenerateArguments& arguments) {
         return stop.empty() || find_invalid_utf8(stop) != std::string::npos ? "is empty or no UTF-8" : "";
       });
   command.add_option("--count", arguments.count, "Texts of each prompt")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, kMostSamples))
       ->capture_default_str();
   command.add_flag("--truncate-prompt", arguments.truncate,
                    "Of a prompt too long for the model's positions keep the end");
@@ -216,6 +270,8 @@ void add_generate(CLI::App& app) {
   command->add_flag("--json", arguments->json, "One object a text");
   command->callback([=] {
     if (prompt->count() + jsonl->count() == 0) refuse_spec("give --prompt or --jsonl");
+    if (arguments->jsonl && arguments->jsonl->empty())
+      refuse_spec("--jsonl is empty: name a file, or - for standard input");
     const SamplingRule& sampling = arguments->rule.sampling;
     if (std::isnan(sampling.temperature) || std::isnan(sampling.top_p))
       refuse_spec("--temperature and --top-p are numbers");

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "worker/commands/predict/json_lines.h"
+#include "worker/commands/json_lines.h"
+#include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 
 namespace podium {
@@ -14,20 +15,23 @@ std::vector<Prompt> read_prompts(const std::string& path) {
   for_each_named_line(path, [&](std::string_view line, const LinePlace& place) {
     if (is_blank(line)) return;
     const JsonLine object(line, place);
-    prompts.push_back({object.origin(), object.text("prompt"), {}});
+    prompts.push_back({object.origin(), object.id(), object.text("prompt"), {}});
   });
   if (prompts.empty()) throw BadData((path == "-" ? "standard input" : path) + " has no prompt");
   return prompts;
 }
 
-void encode_prompts(const BpeTokenizer& tokenizer, std::vector<Prompt>& prompts) {
-  const std::int32_t end_of_text = tokenizer.vocabulary().end_of_text();
+void encode_prompts(const BpeTokenizer& tokenizer, std::span<const std::int32_t> ends,
+                    std::vector<Prompt>& prompts) {
   for (Prompt& prompt : prompts) {
     tokenizer.encode(prompt.text, prompt.ids);
-    if (prompt.ids.empty() && end_of_text < 0)
-      throw BadData(prompt.origin + " is empty, and the tokenizer has no " + std::string(kEndOfText) +
-                    " to begin a text with");
-    if (prompt.ids.empty()) prompt.ids.push_back(end_of_text);
+    if (!prompt.ids.empty()) continue;
+    if (ends.empty())
+      throw BadData(
+          prompt.origin +
+          " is empty, and neither the model nor its tokenizer names a token that ends a text, to begin "
+          "one with");
+    prompt.ids.push_back(ends.back());
   }
 }
 
@@ -35,17 +39,18 @@ void encode_prompts(const BpeTokenizer& tokenizer, std::vector<Prompt>& prompts)
 int fit_prompt(const PromptRule& rule, Prompt& prompt) {
   const auto length = static_cast<int>(std::ssize(prompt.ids));
   if (rule.max_tokens && *rule.max_tokens > rule.positions)
-    throw BadData(fmt::format("--max-tokens {} is more than the model's {} positions", *rule.max_tokens,
-                              rule.positions));
+    refuse_spec(fmt::format("--max-tokens {} is more than the model's {} positions", *rule.max_tokens,
+                            rule.positions));
   const int usual = rule.truncate ? std::clamp(rule.positions / 2, 1, kUsualTokens) : 1;
   const int wanted = rule.max_tokens.value_or(usual);
   const int longest = rule.positions + 1 - wanted;
   if (length > longest) {
     if (!rule.truncate)
       throw BadData(fmt::format(
-          "{} has {} tokens, and with --max-tokens {} the model's {} positions take {}: shorten it, or keep "
-          "its end alone with --truncate-prompt",
-          prompt.origin, length, wanted, rule.positions, longest));
+          "{} has {} tokens, and {}the model's {} positions take {}: shorten it, or keep its end alone with "
+          "--truncate-prompt",
+          prompt.origin, length, rule.max_tokens ? fmt::format("with --max-tokens {} ", wanted) : "",
+          rule.positions, longest));
     prompt.ids.erase(prompt.ids.begin(), prompt.ids.end() - longest);
   }
   const int room = rule.positions + 1 - static_cast<int>(std::ssize(prompt.ids));

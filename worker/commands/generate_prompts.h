@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,17 +14,20 @@ namespace podium {
 
 struct Prompt {
   std::string origin;  // how messages name it
+  std::string id;      // "": it has none
   std::string text;
   std::vector<std::int32_t> ids;
 };
 
-// A line of `path` ("-": standard input) is an object with a text "prompt"; blank lines are passed over.
+// A line of `path` ("-": standard input) is an object with a text "prompt" and maybe an "id"; blank lines are
+// passed over.
 // Throws BadData naming the line.
 std::vector<Prompt> read_prompts(const std::string& path);
 
-// Sets the ids. A prompt without a token begins with the token that ends a text. Throws BadData where there
-// is none.
-void encode_prompts(const BpeTokenizer& tokenizer, std::vector<Prompt>& prompts);
+// Sets the ids. A prompt without a token begins with the token that ends a text, of `ends` the last. Throws
+// BadData where there is none.
+void encode_prompts(const BpeTokenizer& tokenizer, std::span<const std::int32_t> ends,
+                    std::vector<Prompt>& prompts);
 
 struct PromptRule {
   int positions = 0;              // of the model
@@ -32,7 +36,8 @@ struct PromptRule {
 };
 inline constexpr int kUsualTokens = 128;
 
-// How many tokens may follow the prompt, which may become shorter. Throws BadData that names a remedy.
+// How many tokens may follow the prompt, which may become shorter. Throws BadData that names a remedy,
+// Failure(bad_spec) where no prompt leaves room for max_tokens.
 int fit_prompt(const PromptRule& rule, Prompt& prompt);
 
 }  // namespace podium

@@ -12,6 +12,7 @@
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
+#include "worker/generate/end_tokens.h"
 #include "worker/serve/server.h"
 
 namespace podium {
@@ -103,7 +104,7 @@ ServerSettings settings_of(const ServeArguments& arguments) {
 std::unique_ptr<LoadedModel> load_model(const ServeArguments& arguments, const fs::path& folder) {
   ModelArguments wanted = arguments.beside;
   wanted.model = folder;
-  const SourceModel source = read_any_model(wanted);
+  SourceModel source = read_any_model(wanted);
   const auto compute = std::make_shared<Compute>(arguments.compute);
   Context& context = compute->context;
   const InferencePrecision precision = precision_of(arguments.compute, source);
@@ -112,12 +113,15 @@ std::unique_ptr<LoadedModel> load_model(const ServeArguments& arguments, const f
   loaded->precision = to_string(precision);
   loaded->spec = source.spec;
   loaded->context = {compute, &context};
-  if (source.spec.family == ModelFamily::bert)
+  if (source.spec.family == ModelFamily::bert) {
     loaded->bert = {tokenizer_of(source), make_bert_weights(context, source, {.precision = precision}),
                     question_rules(source.checkpoint, source.spec.max_positions)};
-  else
-    loaded->language = {byte_pairs_of(source, arguments.tokenizer),
-                        make_language_weights(context, source, precision)};
+  } else {
+    auto tokenizer = byte_pairs_of(source, arguments.tokenizer);
+    std::vector<std::int32_t> ends = end_tokens(source.folder, *tokenizer);
+    loaded->language = {std::move(tokenizer), std::move(ends),
+                        make_language_weights(context, std::move(source), precision)};
+  }
   return loaded;
 }
 

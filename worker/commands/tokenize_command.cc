@@ -4,14 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
-#include "worker/commands/named_lines.h"
+#include "worker/commands/json_lines.h"
 #include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
-#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {
@@ -85,17 +83,6 @@ class TokenPrinter {
   std::string written_;
 };
 
-std::string text_of_object(std::string_view line, const std::string& origin) {
-  try {
-    const nlohmann::json object = nlohmann::json::parse(line);
-    if (object.is_object() && object.contains("text") && object.at("text").is_string())
-      return object.at("text").get<std::string>();
-  } catch (const nlohmann::json::exception& error) {
-    throw BadData(origin + ": " + error.what());
-  }
-  throw BadData(origin + ": the line is no JSON object with a string \"text\"");
-}
-
 void tokenize(const TokenizeArguments& arguments) {
   const std::unique_ptr<const Tokenizer> tokenizer =
       load_tokenizer_argument(arguments.tokenizer, arguments.cased);
@@ -105,7 +92,7 @@ void tokenize(const TokenizeArguments& arguments) {
   const auto encode_line = [&](std::string_view line, const LinePlace& place) {
     if (arguments.jsonl && is_blank(line)) return;
     std::string text;
-    if (arguments.jsonl) line = text = text_of_object(line, place.text());
+    if (arguments.jsonl) line = text = JsonLine(line, place).text("text");
     ids.clear();
     offsets.clear();
     std::vector<CharacterRange>* const asked = arguments.offsets ? &offsets : nullptr;

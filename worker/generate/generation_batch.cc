@@ -1,6 +1,9 @@
 #include "worker/generate/generation_batch.h"
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
+#include <optional>
 #include <utility>
 
 #include "common/base/check.h"
@@ -39,23 +42,43 @@ std::string_view to_string(GenerationEnd end) {
   return "";
 }
 
+GenerationBatch::GenerationBatch(GenerationSession& session, const BpeTokenizer& tokenizer,
+                                 GenerationListener listener)
+    : session_(session), tokenizer_(tokenizer), listener_(std::move(listener)) {
+  for (std::int32_t id = tokenizer.vocabulary().size(); id < tokenizer.size(); ++id)
+    if (tokenizer.token(id).empty()) gaps_.push_back(id);
+}
+
+int GenerationBatch::read(std::span<const std::int32_t> prompt) {
+  read_.ids.clear();  // should reading fail
+  auto begun = session_.begin(prompt);
+  PODIUM_CHECK(begun, "a request begins where a slot is free");
+  drop_gaps(begun->logits);
+  read_ = {{prompt.begin(), prompt.end()}, begun->slot, std::move(begun->logits)};
+  return begun->slot;
+}
+
 void GenerationBatch::begin(std::size_t number, const GenerationRequest& request,
                             const GenerationRule& rule) {
   const auto begin = GenerationClock::now();
-  const auto begun = session_.begin(request.prompt);
-  PODIUM_CHECK(begun, "a request begins where a slot is free");
+  const bool is_read = read_.ids == request.prompt;
+  const std::optional<int> slot =
+      is_read ? session_.begin_as(read_.slot, static_cast<int>(read_.ids.size())) : read(request.prompt);
+  PODIUM_CHECK(slot, "a request begins where a slot is free");
   Going going{.number = number,
-              .slot = begun->slot,
+              .slot = *slot,
               .rule = &rule,
               .max_tokens = request.max_tokens,
               .random = random_of(request, rule.seed),
               .text = TextStream(rule.stops),
               .first_token = GenerationClock::now()};
-  going.done.prefill_seconds = seconds_between(begin, going.first_token);
-  totals_.prompt_tokens += std::ssize(request.prompt);
-  totals_.prefill_seconds += going.done.prefill_seconds;
+  if (!is_read) {
+    going.done.prefill_seconds = seconds_between(begin, going.first_token);
+    totals_.prompt_tokens += std::ssize(request.prompt);
+    totals_.prefill_seconds += going.done.prefill_seconds;
+  }
   going_.push_back(std::move(going));
-  if (goes_on(going_.back(), begun->logits)) return;
+  if (goes_on(going_.back(), draw(going_.back(), read_.logits))) return;
   Going ended = std::move(going_.back());
   going_.pop_back();
   end(ended);
@@ -65,11 +88,11 @@ void GenerationBatch::step() {
   const auto begin = GenerationClock::now();
   std::vector<GenerationSession::Next> next;
   for (const Going& going : going_) next.push_back({going.slot, going.done.ids.back()});
-  const std::vector<float> logits = session_.extend(next);
-  const auto vocabulary = static_cast<std::size_t>(session_.vocabulary());
+  std::vector<float> logits = session_.extend(next);
+  const std::vector<std::int32_t> tokens = draw(logits);
   std::vector<Going> still;
   for (std::size_t i = 0; i < going_.size(); ++i) {
-    if (goes_on(going_[i], std::span(logits).subspan(i * vocabulary, vocabulary)))
+    if (goes_on(going_[i], tokens[i]))
       still.push_back(std::move(going_[i]));
     else
       end(going_[i]);
@@ -91,11 +114,38 @@ void GenerationBatch::clear() {
   going_.clear();
 }
 
-// Takes the next token, and tells the text that is known with it.
-bool GenerationBatch::goes_on(Going& going, std::span<const float> logits) {
+void GenerationBatch::drop_gaps(std::span<float> logits) const {
+  for (const std::int32_t id : gaps_) logits[static_cast<std::size_t>(id)] = -INFINITY;
+}
+
+std::int32_t GenerationBatch::draw(Going& going, std::span<const float> logits) const {
   const auto known = logits.first(static_cast<std::size_t>(tokenizer_.size()));  // the model's may be padded
-  const std::int32_t token = sample_token(known, going.rule->sampling, going.random.uniform());
-  if (token == tokenizer_.vocabulary().end_of_text()) {
+  return sample_token(known, going.rule->sampling, going.random.uniform());
+}
+
+// Of each that is under way, from its row.
+std::vector<std::int32_t> GenerationBatch::draw(std::span<float> logits) {
+  const auto vocabulary = static_cast<std::size_t>(session_.vocabulary());
+  std::vector<std::int32_t> tokens(going_.size());
+  std::exception_ptr failed;
+#pragma omp parallel for num_threads(session_.threads())
+  for (std::size_t i = 0; i < going_.size(); ++i) {
+    try {
+      const auto row = logits.subspan(i * vocabulary, vocabulary);
+      drop_gaps(row);
+      tokens[i] = draw(going_[i], row);
+    } catch (...) {
+#pragma omp critical
+      failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
+  return tokens;
+}
+
+// Takes the token, and tells the text that is known with it.
+bool GenerationBatch::goes_on(Going& going, std::int32_t token) {
+  if (std::ranges::find(going.rule->ends, token) != going.rule->ends.end()) {
     going.done.reason = GenerationEnd::end;
     return false;
   }

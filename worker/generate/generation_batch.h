@@ -1,6 +1,6 @@
 // Requests that are under way in a session, each by a rule of its own: they begin and leave between steps,
-// whatever the others do. What a request gives follows from the model, its prompt, its sample's number and
-// the rule alone.
+// whatever the others do. The same prompt several times in a row is read once. What a request gives follows
+// from the model, its prompt, its sample's number and the rule alone.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,7 @@ struct GenerationRule {
   SamplingRule sampling;
   std::uint64_t seed = 0;
   std::vector<std::string> stops;  // none is empty
+  std::vector<std::int32_t> ends;  // tokens that end a text
 };
 
 struct GenerationRequest {
@@ -31,13 +32,13 @@ struct GenerationRequest {
   int max_tokens = 1;
 };
 
-enum class GenerationEnd { stop, length, end };  // a stop string, max_tokens, the token that ends a text
+enum class GenerationEnd { stop, length, end };  // a stop string, max_tokens, a token that ends a text
 std::string_view to_string(GenerationEnd end);
 
 struct Generation {
   std::vector<std::int32_t> ids;  // without a token that ends the text, with those of a stop string
   GenerationEnd reason = GenerationEnd::length;
-  double prefill_seconds = 0;  // until the first token
+  double prefill_seconds = 0;  // until the first token; 0 where the request before read the prompt
   double decode_seconds = 0;   // from there to the last, beside the other sequences
 };
 
@@ -57,9 +58,8 @@ struct GenerationTotals {
 
 class GenerationBatch {
  public:
-  // Session and tokenizer outlive it.
-  GenerationBatch(GenerationSession& session, const BpeTokenizer& tokenizer, GenerationListener listener)
-      : session_(session), tokenizer_(tokenizer), listener_(std::move(listener)) {}
+  // Session and tokenizer outlive it. No other begins sequences of the session.
+  GenerationBatch(GenerationSession& session, const BpeTokenizer& tokenizer, GenerationListener listener);
 
   bool empty() const { return going_.empty(); }
   std::size_t size() const { return going_.size(); }
@@ -88,13 +88,26 @@ class GenerationBatch {
     std::chrono::steady_clock::time_point first_token;
   };
 
-  bool goes_on(Going& going, std::span<const float> logits);
+  // The prompt that was read last. Its slot keeps what is known of it until another prompt is read.
+  struct ReadPrompt {
+    std::vector<std::int32_t> ids;
+    int slot = 0;
+    std::vector<float> logits;  // of the token after it
+  };
+
+  int read(std::span<const std::int32_t> prompt);
+  std::int32_t draw(Going& going, std::span<const float> logits) const;
+  std::vector<std::int32_t> draw(std::span<float> logits);
+  void drop_gaps(std::span<float> logits) const;
+  bool goes_on(Going& going, std::int32_t token);
   void end(Going& going);
   void tell(const Going& going, const std::string& text);
 
   GenerationSession& session_;
   const BpeTokenizer& tokenizer_;
   GenerationListener listener_;
+  std::vector<std::int32_t> gaps_;  // ids below the tokenizer's size that are no token
+  ReadPrompt read_;
   std::vector<Going> going_;
   GenerationTotals totals_;
 };

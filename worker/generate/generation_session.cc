@@ -11,48 +11,76 @@ namespace {
 // More sequences take several passes. On the CPU so few rows are multiplied one by one (ops/cpu/few_rows.h),
 // which keeps them independent of each other.
 constexpr std::size_t kSequencesTogether = 64;
+// Rows of a prompt in a pass, so that the memory between layers does not grow with it.
+constexpr std::size_t kPromptTogether = 512;
+
+NewRows rows_of_prompt(std::span<const std::int32_t> tokens, int slot, std::size_t first) {
+  NewRows rows{.ids = {tokens.begin(), tokens.end()},
+               .slots = std::vector<std::int32_t>(tokens.size(), slot),
+               .positions = std::vector<std::int32_t>(tokens.size())};
+  std::iota(rows.positions.begin(), rows.positions.end(), static_cast<std::int32_t>(first));
+  return rows;
+}
 
 }  // namespace
 
 GenerationSession::GenerationSession(Context& context, LanguageWeights& weights, const CacheShape& cache)
     : pass_(context, weights, cache),
       vocabulary_(weights.spec.vocab),
-      lengths_(static_cast<std::size_t>(cache.slots), 0) {}
+      threads_(context.threads),
+      slots_(static_cast<std::size_t>(cache.slots)) {}
+
+std::optional<int> GenerationSession::find_free() const {
+  const auto free = std::ranges::find(slots_, false, &Slot::taken);
+  if (free == slots_.end()) return std::nullopt;
+  return static_cast<int>(free - slots_.begin());
+}
 
 std::optional<GenerationSession::Begun> GenerationSession::begin(std::span<const std::int32_t> prompt) {
   PODIUM_CHECK(!prompt.empty() && std::ssize(prompt) <= positions(), "a prompt fits a slot");
-  const auto free = std::ranges::find(lengths_, 0);
-  if (free == lengths_.end()) return std::nullopt;
-  const auto slot = static_cast<int>(free - lengths_.begin());
-  NewRows rows{.ids = {prompt.begin(), prompt.end()},
-               .slots = std::vector<std::int32_t>(prompt.size(), slot),
-               .positions = std::vector<std::int32_t>(prompt.size()),
-               .predicting = {static_cast<std::int32_t>(prompt.size()) - 1}};
-  std::iota(rows.positions.begin(), rows.positions.end(), 0);
-  std::vector<float> logits = pass_.run(rows);
-  *free = static_cast<int>(prompt.size());
-  return Begun{slot, std::move(logits)};
+  const std::optional<int> slot = find_free();
+  if (!slot) return std::nullopt;
+  at(*slot).length = 0;
+  std::vector<float> logits;
+  for (std::size_t first = 0; first < prompt.size(); first += kPromptTogether) {
+    const auto part = prompt.subspan(first, std::min(kPromptTogether, prompt.size() - first));
+    NewRows rows = rows_of_prompt(part, *slot, first);
+    if (first + part.size() == prompt.size()) rows.predicting = {static_cast<std::int32_t>(part.size()) - 1};
+    logits = pass_.run(rows);
+  }
+  at(*slot) = {static_cast<int>(prompt.size()), true};
+  return Begun{*slot, std::move(logits)};
+}
+
+std::optional<int> GenerationSession::begin_as(int slot, int length) {
+  PODIUM_CHECK(length > 0 && length <= at(slot).length, "a slot has the tokens that are copied");
+  const std::optional<int> free = at(slot).taken ? find_free() : slot;
+  if (!free) return std::nullopt;
+  if (*free != slot) pass_.copy_slot(slot, *free, length);
+  at(*free) = {length, true};
+  return free;
 }
 
 std::vector<float> GenerationSession::extend(std::span<const Next> next) {
   std::vector<float> logits;
-  logits.reserve(next.size() * static_cast<std::size_t>(vocabulary_));
   for (std::size_t first = 0; first < next.size(); first += kSequencesTogether) {
     NewRows rows;
     for (const auto& [slot, token] : next.subspan(first, std::min(kSequencesTogether, next.size() - first))) {
-      int& length = lengths_[static_cast<std::size_t>(slot)];
-      PODIUM_CHECK(length > 0 && length < positions(), "a sequence that goes on has begun, and has room");
+      PODIUM_CHECK(at(slot).taken && length(slot) < positions(),
+                   "a sequence that goes on has begun, and has room");
       rows.predicting.push_back(static_cast<std::int32_t>(rows.ids.size()));
       rows.ids.push_back(token);
       rows.slots.push_back(slot);
-      rows.positions.push_back(length++);
+      rows.positions.push_back(length(slot));
     }
-    const std::vector<float> part = pass_.run(rows);
-    logits.insert(logits.end(), part.begin(), part.end());
+    std::vector<float> part = pass_.run(rows);
+    if (logits.empty())
+      logits = std::move(part);
+    else
+      logits.insert(logits.end(), part.begin(), part.end());
   }
+  for (const Next& one : next) ++at(one.slot).length;  // where no pass failed
   return logits;
 }
-
-void GenerationSession::end(int slot) { lengths_[static_cast<std::size_t>(slot)] = 0; }
 
 }  // namespace podium

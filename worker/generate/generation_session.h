@@ -25,7 +25,8 @@ class GenerationSession {
   int slots() const { return pass_.cache().slots; }
   int positions() const { return pass_.cache().positions; }
   int vocabulary() const { return vocabulary_; }
-  int length(int slot) const { return lengths_[static_cast<std::size_t>(slot)]; }  // tokens it has
+  int threads() const { return threads_; }                // of the context
+  int length(int slot) const { return at(slot).length; }  // tokens it has, or had when it ended
 
   // A new sequence begins with `prompt`, of 1 to positions() tokens, which is computed at once. The logits of
   // the token after it, and its slot; nothing where all slots are taken.
@@ -34,18 +35,30 @@ class GenerationSession {
     std::vector<float> logits;
   };
   std::optional<Begun> begin(std::span<const std::int32_t> prompt);
+  // A new sequence begins with the first `length` tokens of the one that is in `slot` or was the last there:
+  // what is known of them is copied. Its slot, which may be the same; nothing where all are taken.
+  std::optional<int> begin_as(int slot, int length);
 
   // Each of these sequences, none twice, goes on with its token. Their logits, row-major [next, vocabulary].
   // A sequence's own do not depend on the others: on the CPU to the bit.
   std::vector<float> extend(std::span<const Next> next);
 
   // The sequence leaves, and its slot is free.
-  void end(int slot);
+  void end(int slot) { at(slot).taken = false; }
 
  private:
+  struct Slot {
+    int length = 0;
+    bool taken = false;
+  };
+
+  Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+  const Slot& at(int slot) const { return slots_[static_cast<std::size_t>(slot)]; }
+  std::optional<int> find_free() const;
+
   LanguagePass pass_;
-  int vocabulary_;
-  std::vector<int> lengths_;  // 0: the slot is free
+  int vocabulary_, threads_;
+  std::vector<Slot> slots_;
 };
 
 }  // namespace podium

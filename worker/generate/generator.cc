@@ -4,11 +4,14 @@ namespace podium {
 
 GenerationTotals generate(GenerationSession& session, const BpeTokenizer& tokenizer,
                           std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                          const GenerationListener& listener) {
+                          const GenerationListener& listener, std::size_t count) {
   GenerationBatch batch(session, tokenizer, listener);
-  for (std::size_t waiting = 0; waiting < requests.size() || !batch.empty();) {
-    while (waiting < requests.size() && batch.has_slot()) {
-      batch.begin(waiting, requests[waiting], rule);
+  const std::size_t texts = requests.size() * count;
+  for (std::size_t waiting = 0; waiting < texts || !batch.empty();) {
+    while (waiting < texts && batch.has_slot()) {
+      GenerationRequest next = requests[waiting / count];
+      next.sample += static_cast<int>(waiting % count);
+      batch.begin(waiting, next, rule);
       ++waiting;
     }
     if (!batch.empty()) batch.step();

@@ -8,10 +8,11 @@
 
 namespace podium {
 
-// Calls the listener in the order in which text comes, of any request. Throws what it throws, and BadData
-// where the model's results are no numbers.
+// Each request `count` times, as samples from its own on; the listener knows sample s of request r as
+// r * count + s. Calls the listener in the order in which text comes, of any request. Throws what it throws,
+// and BadData where the model's results are no numbers.
 GenerationTotals generate(GenerationSession& session, const BpeTokenizer& tokenizer,
                           std::span<const GenerationRequest> requests, const GenerationRule& rule,
-                          const GenerationListener& listener);
+                          const GenerationListener& listener, std::size_t count = 1);
 
 }  // namespace podium

@@ -20,11 +20,13 @@ TensorView first_rows_of(Tensor& tensor, std::int64_t rows) {
   view.shape = view.shape.with(0, rows);
   return view;
 }
-std::span<const std::int32_t> first_integers(const Tensor& tensor, std::int64_t count) {
-  return tensor.view().values<std::int32_t>().first(static_cast<std::size_t>(count));
-}
-
 }  // namespace
+
+std::int64_t cache_bytes(const ModelSpec& spec, DType type, const CacheShape& cache) {
+  const std::int64_t columns = std::int64_t{spec.key_heads()} * (spec.hidden / spec.heads);
+  return 2 * std::int64_t{spec.layers} * cache.slots * cache.positions * columns *
+         static_cast<std::int64_t>(size_of(type));
+}
 
 LanguagePass::LanguagePass(Context& context, LanguageWeights& weights, const CacheShape& cache)
     : context_(context), weights_(weights), cache_(cache) {
@@ -41,6 +43,23 @@ LanguagePass::LanguagePass(Context& context, LanguageWeights& weights, const Cac
                    ops::rotary_table(spec.rope_theta, cache.positions, size).data());
 }
 
+void LanguagePass::copy_slot(int from, int to, int positions) {
+  for (CachedLayer& layer : cached_)
+    for (Tensor* const tensor : {&layer.keys, &layer.values}) {
+      const TensorView view = tensor->view();
+      const std::int64_t heads = view.shape[1];
+      const auto head_bytes = view.bytes() / static_cast<std::size_t>(view.shape[0] * heads);
+      const auto bytes =
+          head_bytes / static_cast<std::size_t>(cache_.positions) * static_cast<std::size_t>(positions);
+      const auto place = [&](std::int64_t slot, std::int64_t head) {
+        return static_cast<std::byte*>(view.address) +
+               static_cast<std::size_t>(slot * heads + head) * head_bytes;
+      };
+      for (std::int64_t head = 0; head < heads; ++head)
+        context_.memory.copy(place(to, head), place(from, head), bytes);
+    }
+}
+
 Tensor LanguagePass::allocate(DType type, std::int64_t rows, std::int64_t columns) const {
   return {type, Shape{rows, columns}, context_.memory.device};
 }
@@ -48,20 +67,21 @@ Tensor LanguagePass::allocate(DType type, std::int64_t rows, std::int64_t column
 void LanguagePass::make_room(std::int64_t rows, std::int64_t predictions) {
   if (rows <= room_ && predictions <= predictions_room_) return;
   recordings_.clear();
-  room_ = std::max(rows, room_);
-  predictions_room_ = std::max(predictions, predictions_room_);
+  rows = std::max(rows, room_);
+  predictions = std::max(predictions, predictions_room_);
   const ModelSpec& spec = weights_.spec;
   const std::int64_t size = spec.hidden / spec.heads;
   const bool gated = traits_of(spec.family).gated;
-  for (Tensor* const tensor : {&ids_, &slots_, &positions_}) *tensor = allocate(DType::i32, room_, 1);
-  for (Tensor* const tensor : {&x_, &normal_, &heads_}) *tensor = allocate(weights_.type, room_, spec.hidden);
-  qkv_ = allocate(weights_.type, room_, (spec.heads + 2 * spec.key_heads()) * size);
-  expanded_ = allocate(weights_.type, gated ? room_ : 0, 2 * spec.intermediate);
-  inner_ = allocate(weights_.type, room_, spec.intermediate);
-  statistics_ = Tensor(DType::f32, Shape{room_}, context_.memory.device);
-  predicting_ = allocate(DType::i32, predictions_room_, 1);
-  picked_ = allocate(weights_.type, predictions_room_, spec.hidden);
-  logits_ = allocate(DType::f32, predictions_room_, spec.vocab);
+  inputs_ = allocate(DType::i32, 3 * rows + predictions, 1);
+  for (Tensor* const tensor : {&x_, &normal_, &heads_}) *tensor = allocate(weights_.type, rows, spec.hidden);
+  qkv_ = allocate(weights_.type, rows, (spec.heads + 2 * spec.key_heads()) * size);
+  expanded_ = allocate(weights_.type, gated ? rows : 0, 2 * spec.intermediate);
+  inner_ = allocate(weights_.type, rows, spec.intermediate);
+  statistics_ = Tensor(DType::f32, Shape{rows}, context_.memory.device);
+  picked_ = allocate(weights_.type, predictions, spec.hidden);
+  logits_ = allocate(DType::f32, predictions, spec.vocab);
+  room_ = rows;  // where no allocation failed
+  predictions_room_ = predictions;
 }
 
 void LanguagePass::set_inputs(const NewRows& rows) {
@@ -74,18 +94,23 @@ void LanguagePass::set_inputs(const NewRows& rows) {
   PODIUM_CHECK(within(rows.slots, cache_.slots) && within(rows.positions, cache_.positions),
                "rows stand within the cache");
   PODIUM_CHECK(within(rows.predicting, std::ssize(rows.ids)), "what predicts is a row");
-  const auto upload = [&](Tensor& to, const std::vector<std::int32_t>& from) {
-    context_.memory.upload(to.view().address, from.data(), from.size() * sizeof(std::int32_t));
-  };
-  upload(ids_, rows.ids);
-  upload(slots_, rows.slots);
-  upload(positions_, rows.positions);
-  upload(predicting_, rows.predicting);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(3 * room_ + predictions_room_));  // one upload
+  std::int64_t begin = 0;
+  for (const auto* part : {&rows.ids, &rows.slots, &rows.positions, &rows.predicting}) {
+    std::ranges::copy(*part, all.begin() + begin);
+    begin += room_;
+  }
+  context_.memory.upload(inputs_.view().address, all.data(), all.size() * sizeof(std::int32_t));
+}
+
+std::span<const std::int32_t> LanguagePass::inputs(std::int64_t part, std::int64_t count) const {
+  return inputs_.view().values<std::int32_t>().subspan(static_cast<std::size_t>(part * room_),
+                                                       static_cast<std::size_t>(count));
 }
 
 std::vector<float> LanguagePass::run(const NewRows& rows) {
   const std::int64_t count = std::ssize(rows.ids), predictions = std::ssize(rows.predicting);
-  PODIUM_CHECK(count > 0 && predictions > 0, "a pass has rows, and predicts");
+  PODIUM_CHECK(count > 0, "a pass has rows");
   make_room(count, predictions);
   set_inputs(rows);
   const bool recorded = context_.recordings && !context_.memory.on_host() && context_.profiler == nullptr &&
@@ -98,6 +123,7 @@ std::vector<float> LanguagePass::run(const NewRows& rows) {
   } else {
     compute(count, predictions);
   }
+  if (predictions == 0) return {};
   return downloaded(context_, first_rows_of(logits_, predictions));
 }
 
@@ -105,12 +131,12 @@ void LanguagePass::compute(std::int64_t rows, std::int64_t predictions) {
   const TensorView x = first_rows_of(x_, rows);
   ops::EmbeddingTables tables{.word = weights_.word.view()};
   if (!traits_of(weights_.spec.family).rotary) tables.position = std::as_const(weights_.position).view();
-  ops::embedding_forward(context_,
-                         {.ids = first_integers(ids_, rows), .positions = first_integers(positions_, rows)},
-                         tables, x);
+  ops::embedding_forward(context_, {.ids = inputs(kIds, rows), .positions = inputs(kPositions, rows)}, tables,
+                         x);
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) run_layer(weights_.layers[i], cached_[i], rows);
+  if (predictions == 0) return;
   const TensorView picked = first_rows_of(picked_, predictions);
-  ops::gather_rows(context_, x, first_integers(predicting_, predictions), picked);
+  ops::gather_rows(context_, x, inputs(kPredicting, predictions), picked);
   norm(weights_.last_norm, picked, picked);
   ops::inference_linear(context_, picked, weights_.decoder.weight, {}, first_rows_of(logits_, predictions));
 }
@@ -123,8 +149,8 @@ void LanguagePass::run_layer(DecoderLayer& layer, CachedLayer& cached, std::int6
   ops::CachedRows cache{.heads = spec.heads,
                         .key_value_heads = spec.key_heads(),
                         .head_size = spec.hidden / spec.heads,
-                        .slots = first_integers(slots_, rows),
-                        .positions = first_integers(positions_, rows)};
+                        .slots = inputs(kSlots, rows),
+                        .positions = inputs(kPositions, rows)};
   if (traits_of(spec.family).rotary) cache.table = std::as_const(turns_).view();
   norm(layer.first_norm, x, normal);
   ops::inference_linear(context_, normal, layer.query_key_value.weight, {}, qkv);

@@ -26,6 +26,9 @@ struct CacheShape {
   auto operator<=>(const CacheShape&) const = default;
 };
 
+// Of the keys and values of all layers.
+std::int64_t cache_bytes(const ModelSpec& spec, DType type, const CacheShape& cache);
+
 // [rows] each, in host memory.
 struct NewRows {
   std::vector<std::int32_t> ids, slots, positions;
@@ -38,11 +41,14 @@ class LanguagePass {
   LanguagePass(Context& context, LanguageWeights& weights, const CacheShape& cache);
 
   const CacheShape& cache() const { return cache_; }
-  // Puts the rows into the cache and returns the logits of those that predict, in host memory, row-major
-  // [predicting, vocabulary].
+  // The first `positions` positions of a slot become those of another one.
+  void copy_slot(int from, int to, int positions);
+  // Puts the rows into the cache and returns the logits of those that predict, if any, in host memory,
+  // row-major [predicting, vocabulary].
   std::vector<float> run(const NewRows& rows);
 
  private:
+  enum Input { kIds, kSlots, kPositions, kPredicting };
   struct CachedLayer {
     Tensor keys, values;
   };
@@ -54,6 +60,7 @@ class LanguagePass {
   Tensor allocate(DType type, std::int64_t rows, std::int64_t columns) const;
   void make_room(std::int64_t rows, std::int64_t predictions);
   void set_inputs(const NewRows& rows);
+  std::span<const std::int32_t> inputs(std::int64_t part, std::int64_t count) const;
   // Of the first `rows` rows of the buffers.
   void compute(std::int64_t rows, std::int64_t predictions);
   void run_layer(DecoderLayer& layer, CachedLayer& cached, std::int64_t rows);
@@ -67,7 +74,7 @@ class LanguagePass {
   std::int64_t room_ = 0, predictions_room_ = 0;
   std::map<std::int64_t, Recorded> recordings_;  // by rows, of passes in which every row predicts
 
-  Tensor ids_, slots_, positions_, predicting_;  // i32
+  Tensor inputs_;  // i32: ids, slots and positions of room_ rows, then predicting ones
   Tensor x_, normal_, qkv_, heads_, expanded_, inner_, statistics_;
   Tensor picked_, logits_;
 };

@@ -12,48 +12,41 @@
 namespace podium {
 namespace {
 
-void check_model(const Context& context, const SourceModel& model, InferencePrecision precision) {
-  const ModelSpec& spec = model.spec;
-  if (traits_of(spec.family).masked)
-    throw BadData(
-        fmt::format("{} is a {} model, which fills masks and writes no text; see podium-worker infer",
-                    model.origin, to_string(spec.family)));
-  if (ops::is_quantised(product_type(precision)))
-    refuse_spec(fmt::format("--precision {}: text is generated in fp32, bf16 or fp16", to_string(precision)));
-  if (!context.memory.on_host() && spec.hidden / spec.heads > ops::kMaxDeviceCachedHead)
-    refuse_spec(fmt::format("{}: on a GPU text is generated with heads of at most {} columns; these have {}",
-                            model.origin, ops::kMaxDeviceCachedHead, spec.hidden / spec.heads));
-}
-
 class LanguageMaker {
  public:
-  LanguageMaker(const Context& context, const SourceModel& model, DType type)
+  LanguageMaker(const Context& context, SourceModel& model, DType type)
       : context_(context), model_(model), family_(family_of(model.spec)), type_(type) {}
 
-  Tensor table(std::string_view name) const {
-    return name.empty() ? Tensor() : place(context_, tensor(std::string(name)));
+  Tensor table(std::string_view name) {
+    return name.empty() ? Tensor() : place(context_, take(std::string(name)));
   }
-  NormLayer norm(const std::string& name) const {
-    NormLayer layer{.gamma = place(context_, tensor(name + ".weight")),
+  NormLayer norm(const std::string& name) {
+    NormLayer layer{.gamma = place(context_, take(name + ".weight")),
                     .epsilon = static_cast<float>(family_.norm_epsilon)};
-    if (family_.norm == NormKind::layer) layer.beta = place(context_, tensor(name + ".bias"));
+    if (family_.norm == NormKind::layer) layer.beta = place(context_, take(name + ".bias"));
     return layer;
   }
   // The layers side by side, as one product.
-  DenseLayer dense(const std::vector<std::string>& layers) const {
+  DenseLayer dense(const std::vector<std::string>& layers) {
     std::vector<float> weight, bias;
+    std::int64_t in = 0;
     for (const std::string& layer : layers) {
-      append(tensor(layer + ".weight").values, weight);
-      if (family_.biases) append(tensor(layer + ".bias").values, bias);
+      const FullTensor part = take(layer + ".weight");
+      in = part.shape[1];
+      append(part.values, weight);
+      if (family_.biases) append(take(layer + ".bias").values, bias);
     }
-    return product(layers.front(), tensor(layers.front() + ".weight").shape[1], weight, bias);
+    return product(layers.front(), in, weight, bias);
   }
-  DenseLayer decoder() const {
-    const std::string name = ties_embeddings(model_.spec) ? std::string(family_.names.word)
-                                                          : std::string(family_.names.decoder) + ".weight";
-    return product(name, model_.spec.hidden, tensor(name).values, {});
+  DenseLayer decoder() {
+    if (ties_embeddings(model_.spec)) {
+      const std::string name(family_.names.word);
+      return product(name, model_.spec.hidden, tensor(name).values, {});
+    }
+    const std::string name = std::string(family_.names.decoder) + ".weight";
+    return product(name, model_.spec.hidden, take(name).values, {});
   }
-  DecoderLayer layer(int index) const {
+  DecoderLayer layer(int index) {
     const auto name = [&](std::string_view FamilyNames::*part) {
       return name_in_layer(model_.spec, index, part);
     };
@@ -72,7 +65,12 @@ class LanguageMaker {
   static void append(const std::vector<float>& from, std::vector<float>& to) {
     to.insert(to.end(), from.begin(), from.end());
   }
-  const FullTensor& tensor(const std::string& name) const {
+  FullTensor take(const std::string& name) {
+    FullTensor taken = std::move(tensor(name));
+    model_.tensors.erase(name);
+    return taken;
+  }
+  FullTensor& tensor(const std::string& name) {
     const auto found = model_.tensors.find(name);
     if (found == model_.tensors.end())
       throw BadData(model_.origin + " has no " + name + ": without it there is no text to generate");
@@ -89,25 +87,37 @@ class LanguageMaker {
   }
 
   const Context& context_;
-  const SourceModel& model_;
+  SourceModel& model_;
   const Family& family_;
   DType type_;
 };
 
 }  // namespace
 
-LanguageWeights make_language_weights(const Context& context, const SourceModel& model,
+void check_language_model(const Context& context, const SourceModel& model, InferencePrecision precision) {
+  const ModelSpec& spec = model.spec;
+  if (traits_of(spec.family).masked)
+    throw BadData(
+        fmt::format("{} is a {} model, which fills masks and writes no text; see podium-worker infer",
+                    model.origin, to_string(spec.family)));
+  if (ops::is_quantised(product_type(precision)))
+    refuse_spec(fmt::format("--precision {}: text is generated in fp32, bf16 or fp16", to_string(precision)));
+  if (!context.memory.on_host() && spec.hidden / spec.heads > ops::kMaxDeviceCachedHead)
+    refuse_spec(fmt::format("{}: on a GPU text is generated with heads of at most {} columns; these have {}",
+                            model.origin, ops::kMaxDeviceCachedHead, spec.hidden / spec.heads));
+}
+
+LanguageWeights make_language_weights(const Context& context, SourceModel model,
                                       InferencePrecision precision) {
-  check_model(context, model, precision);
+  check_language_model(context, model, precision);
   const DType type = product_type(precision);
-  const LanguageMaker maker(context, model, type);
+  LanguageMaker maker(context, model, type);
   const FamilyNames& names = family_of(model.spec).names;
-  LanguageWeights weights{.spec = model.spec,
-                          .type = type,
-                          .word = maker.table(names.word),
-                          .position = maker.table(names.position),
-                          .last_norm = maker.norm(std::string(names.head_norm)),
-                          .decoder = maker.decoder()};
+  LanguageWeights weights{.spec = model.spec, .type = type};
+  weights.decoder = maker.decoder();  // before the word embeddings that it may read
+  weights.word = maker.table(names.word);
+  weights.position = maker.table(names.position);
+  weights.last_norm = maker.norm(std::string(names.head_norm));
   for (int i = 0; i < model.spec.layers; ++i) weights.layers.push_back(maker.layer(i));
   return weights;
 }

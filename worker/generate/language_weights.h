@@ -26,9 +26,13 @@ struct LanguageWeights {
   DenseLayer decoder;
 };
 
-// Throws BadData where the model predicts no next tokens or lacks weights, Failure(bad_spec) where model,
-// precision and device do not go together.
-LanguageWeights make_language_weights(const Context& context, const SourceModel& model,
+// Whether text can be generated with it, which may have no tensors yet. Throws BadData where the model
+// predicts no next tokens, Failure(bad_spec) where model, precision and device do not go together.
+void check_language_model(const Context& context, const SourceModel& model, InferencePrecision precision);
+
+// Gives up each of the model's tensors when it is placed, so that no more than one is in memory twice. Throws
+// as check_language_model() does, and BadData where the model lacks weights.
+LanguageWeights make_language_weights(const Context& context, SourceModel model,
                                       InferencePrecision precision);
 
 }  // namespace podium

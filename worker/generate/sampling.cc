@@ -46,13 +46,28 @@ void keep_nucleus(std::vector<TokenWeight>& tokens, double share) {
   }
 }
 
+bool cuts_to_k(const SamplingRule& rule, std::size_t tokens) {
+  return rule.top_k > 0 && static_cast<std::size_t>(rule.top_k) < tokens;
+}
+
+// Of all tokens, without a list of them. The last sum is `all`.
+std::int32_t sample_any(std::span<const float> logits, double temperature, double uniform) {
+  const double highest = highest_of(logits);
+  const auto weight = [&](float logit) { return std::exp((logit - highest) / temperature); };
+  double all = 0, sum = 0;
+  for (const float logit : logits) all += weight(logit);
+  std::size_t i = 0;
+  while ((sum += weight(logits[i])) <= uniform * all) ++i;
+  return static_cast<std::int32_t>(i);
+}
+
 }  // namespace
 
 std::vector<TokenWeight> token_weights(std::span<const float> logits, const SamplingRule& rule) {
   const double highest = highest_of(logits);
   std::vector<TokenWeight> tokens(logits.size());
   for (std::size_t i = 0; i < logits.size(); ++i) tokens[i] = {static_cast<std::int32_t>(i), logits[i]};
-  if (rule.top_k > 0 && static_cast<std::size_t>(rule.top_k) < tokens.size()) {
+  if (cuts_to_k(rule, tokens.size())) {
     std::ranges::partial_sort(tokens, tokens.begin() + rule.top_k, before);
     tokens.resize(static_cast<std::size_t>(rule.top_k));
   }
@@ -66,14 +81,14 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingRule& rul
     highest_of(logits);
     return static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin());
   }
+  if (rule.top_p >= 1 && !cuts_to_k(rule, logits.size()))
+    return sample_any(logits, rule.temperature, uniform);
   const std::vector<TokenWeight> tokens = token_weights(logits, rule);
   double all = 0, sum = 0;
   for (const TokenWeight& token : tokens) all += token.weight;
-  for (const TokenWeight& token : tokens) {
-    sum += token.weight;
-    if (sum > uniform * all) return token.token;
-  }
-  return tokens.back().token;  // where rounding leaves the sum below
+  std::size_t i = 0;
+  while ((sum += tokens[i].weight) <= uniform * all) ++i;  // the last sum is `all`
+  return tokens[i].token;
 }
 
 }  // namespace podium

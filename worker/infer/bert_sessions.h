@@ -1,9 +1,9 @@
-// The sessions of one model, made as their shapes come up.
+// The sessions of one model, made as their shapes come up. Those used last are kept.
 #pragma once
 
-#include <map>
 #include <memory>
 
+#include "common/base/recently_used.h"
 #include "worker/infer/bert_session.h"
 
 namespace podium {
@@ -13,16 +13,18 @@ class BertSessions {
   // Context and weights outlive it.
   BertSessions(Context& context, BertWeights& weights) : context_(context), weights_(weights) {}
 
+  // Stays until so many others have been asked for as are kept.
   BertSession& at(const SessionShape& shape) {
-    std::unique_ptr<BertSession>& session = sessions_[shape];
-    if (!session) session = std::make_unique<BertSession>(context_, weights_, shape);
-    return *session;
+    return *sessions_.get(shape, [&] { return std::make_unique<BertSession>(context_, weights_, shape); });
   }
+  std::size_t size() const { return sessions_.size(); }
+
+  static constexpr std::size_t kMost = 16;
 
  private:
   Context& context_;
   BertWeights& weights_;
-  std::map<SessionShape, std::unique_ptr<BertSession>> sessions_;
+  RecentlyUsed<SessionShape, BertSession> sessions_{kMost};
 };
 
 }  // namespace podium

@@ -47,15 +47,18 @@ TokenizerSource tokenizer_beside(const fs::path& folder) {
   return {.what = holds_tokenizer(folder) ? folder.string() : ""};
 }
 
-SourceModel read_hugging_face_model(const fs::path& folder) {
-  SourceModel model{.origin = folder.string(),
-                    .spec = read_hugging_face_config(folder),
-                    .head = read_hugging_face_head(folder),
-                    .tokenizer = tokenizer_beside(folder)};
+SourceModel find_hugging_face_model(const fs::path& folder) {
+  return {.origin = folder.string(),
+          .folder = folder,
+          .spec = read_hugging_face_config(folder),
+          .head = read_hugging_face_head(folder),
+          .tokenizer = tokenizer_beside(folder)};
+}
+
+void read_hugging_face_tensors(SourceModel& model) {
   ParameterStore store;
   declare_parameters(model, store);
-  take_tensors(store, load_hugging_face(folder, model.spec, store, model.head), model);
-  return model;
+  take_tensors(store, load_hugging_face(model.folder, model.spec, store, model.head), model);
 }
 
 // That of a run whose paths begin at `data_folder`; none where it is not there.
@@ -69,22 +72,25 @@ TokenizerSource tokenizer_of_run(const TokenizerSpec& spec, const fs::path& data
   return {.what = "bpe:" + vocabulary.string() + "," + merges.string()};
 }
 
-SourceModel read_checkpoint_model(const fs::path& folder, const CheckpointManifest& manifest,
+SourceModel find_checkpoint_model(const fs::path& folder, const CheckpointManifest& manifest,
                                   const fs::path& data_folder) {
-  SourceModel model{.origin = folder.string(),
-                    .spec = model_of(manifest),
-                    .head = head_of(manifest),
-                    .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder),
-                    .checkpoint = folder};
+  return {.origin = folder.string(),
+          .folder = folder,
+          .spec = model_of(manifest),
+          .head = head_of(manifest),
+          .tokenizer = tokenizer_of_run(manifest.state.spec.data.tokenizer, data_folder),
+          .checkpoint = manifest};
+}
+
+void read_checkpoint_tensors(SourceModel& model) {
   try {
-    for (FullTensor& tensor : read_full_weights(folder, manifest, model.spec)) {
+    for (FullTensor& tensor : read_full_weights(model.folder, *model.checkpoint, model.spec)) {
       const std::string name = tensor.name;
       model.tensors[name] = std::move(tensor);
     }
   } catch (const std::runtime_error& error) {
     throw BadData(error.what());
   }
-  return model;
 }
 
 }  // namespace
@@ -135,16 +141,31 @@ ProductValues product_values(const SourceModel& model, const EncoderProduct& pro
   return result;
 }
 
-SourceModel read_source_model(const fs::path& folder, const fs::path& data_folder) {
+SourceModel find_source_model(const fs::path& folder, const fs::path& data_folder) {
   if (fs::exists(folder / kQuantisationFile)) {
     SourceModel model = read_quantised_folder(folder);
+    model.folder = folder;
     model.tokenizer = tokenizer_beside(folder);
     return model;
   }
   fs::path found = folder;
   if (const std::optional<CheckpointManifest> manifest = find_checkpoint(found))
-    return read_checkpoint_model(found, *manifest, data_folder);
-  return read_hugging_face_model(folder);
+    return find_checkpoint_model(found, *manifest, data_folder);
+  return find_hugging_face_model(folder);
+}
+
+void read_tensors(SourceModel& model) {
+  if (model.quantised_to) return;
+  if (model.checkpoint)
+    read_checkpoint_tensors(model);
+  else
+    read_hugging_face_tensors(model);
+}
+
+SourceModel read_source_model(const fs::path& folder, const fs::path& data_folder) {
+  SourceModel model = find_source_model(folder, data_folder);
+  read_tensors(model);
+  return model;
 }
 
 SourceModel random_source_model(const ModelSpec& spec) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/checkpoint/manifest.h"
 #include "worker/formats/full_tensors.h"
 #include "worker/infer/linear_data.h"
 #include "worker/infer/precision.h"
@@ -25,12 +26,13 @@ struct TokenizerSource {
 TokenizerSource wordpiece_source(const std::filesystem::path& vocabulary, bool lowercase);
 
 struct SourceModel {
-  std::string origin;  // how messages name it
+  std::string origin;            // how messages name it
+  std::filesystem::path folder;  // where it lies: of a folder of checkpoints, the one that was taken
   ModelSpec spec;
   ModelHead head;
   TokenizerSource tokenizer;
-  std::filesystem::path checkpoint;  // where it is one
-  std::map<std::string, FullTensor> tensors;  // f32, under our names; heads may be absent
+  std::optional<CheckpointManifest> checkpoint;  // where it is one
+  std::map<std::string, FullTensor> tensors;     // f32, under our names; heads may be absent
   // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their
   // parameters are not among the tensors.
   std::map<std::string, LinearData> products;
@@ -63,7 +65,11 @@ void check_family(const std::filesystem::path& folder, const ModelSpec& spec);
 bool can_be_sparse(const ModelSpec& spec);
 
 // Detects what the folder holds, a model of any family; of a folder of checkpoints it takes the newest whole
-// one. Paths within a checkpoint's spec begin at `data_folder`. Throws BadData.
+// one. Paths within a checkpoint's spec begin at `data_folder`. The tensors, but those of a quantised model,
+// are for read_tensors(). Throws BadData.
+SourceModel find_source_model(const std::filesystem::path& folder, const std::filesystem::path& data_folder);
+void read_tensors(SourceModel& model);
+// Both.
 SourceModel read_source_model(const std::filesystem::path& folder, const std::filesystem::path& data_folder);
 
 // With all heads; the values are a function of the model's shape alone.

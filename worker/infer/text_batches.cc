@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "worker/data/cut_pair.h"
 #include "worker/input/bad_data.h"
@@ -13,6 +14,12 @@ namespace podium {
 namespace {
 
 constexpr int kLengthMultiple = 16, kPredictionMultiple = 8;
+
+// Up to three significant bits: at most a quarter more, and four shapes between a power of two and the next.
+int rounded_sequences(int sequences) {
+  const int step = static_cast<int>(std::bit_floor(static_cast<unsigned>(sequences))) / 4;
+  return static_cast<int>(rounded_up(sequences, std::max(1, step)));
+}
 
 }  // namespace
 
@@ -55,7 +62,7 @@ TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view l
 }
 
 SessionShape shape_of(std::span<const TextSequence> sequences, int most) {
-  SessionShape shape{.sequences = static_cast<int>(sequences.size()), .length = 1};
+  SessionShape shape{.sequences = rounded_sequences(static_cast<int>(sequences.size())), .length = 1};
   int masked = 0;
   for (const TextSequence& sequence : sequences) {
     shape.length = std::max(shape.length, sequence.length());

@@ -16,7 +16,7 @@ struct RmsNormParameters {
   float epsilon = 0;      // to be given, and positive
 };
 
-// statistics f32 [rows]: the inverse root mean squares, kept for backward.
+// y may be x. statistics f32 [rows]: the inverse root mean squares, kept for backward.
 void rms_norm_forward(Context& context, ConstTensorView x, const RmsNormParameters& parameters, TensorView y,
                       TensorView statistics);
 // Adds to dgamma, f32 [columns]. dx may be dy. Where x also goes on by a residual connection, dresidual is

@@ -38,9 +38,9 @@ std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int pos
                                     const LanguageModel& model, RequestFields& fields) {
   std::vector<std::int32_t> ids;
   model.tokenizer->encode(text, ids);
-  const std::int32_t end_of_text = model.tokenizer->vocabulary().end_of_text();
-  if (ids.empty() && end_of_text >= 0) ids.push_back(end_of_text);
-  if (ids.empty()) fields.refuse("is empty, and the tokenizer has no token to begin a text with", "prompt");
+  if (ids.empty() && !model.ends.empty()) ids.push_back(model.ends.back());
+  if (ids.empty())
+    fields.refuse("is empty, and no token that ends a text is known, to begin one with", "prompt");
   const auto room = static_cast<std::size_t>(positions + 1 - wanted);
   if (ids.size() <= room) return ids;
   if (fields.flag("truncate"))
@@ -68,6 +68,7 @@ Result<PreparedText> prepare_text(const nlohmann::json& body, const LanguageMode
                         .top_p = fields.real("top_p", 1, 0, 1)};
   text.rule.seed = static_cast<std::uint64_t>(fields.number("seed", 0, 0, INT_MAX));
   text.rule.stops = stops_of(body, fields);
+  text.rule.ends = model.ends;
   if (fields.has("stream")) text.stream = fields.flag("stream");
   if (fields.errors().empty())
     text.request.prompt = prompt_of(prompt, text.request.max_tokens, positions, model, fields);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "worker/generate/language_weights.h"
 #include "worker/infer/bert_weights.h"
@@ -23,6 +24,7 @@ struct BertModel {
 
 struct LanguageModel {
   std::unique_ptr<const BpeTokenizer> tokenizer;
+  std::vector<std::int32_t> ends;  // tokens that end a text
   LanguageWeights weights;
 };
 

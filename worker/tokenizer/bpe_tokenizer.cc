@@ -145,6 +145,11 @@ void BpeTokenizer::encode(std::string_view text, TokenOutput output) const {
   Pass(*this, text, output).run();
 }
 
+std::int32_t BpeTokenizer::end_of_text() const {
+  const auto found = std::ranges::find(options_.added, options_.end_of_text, &AddedToken::content);
+  return found == options_.added.end() ? vocabulary_.end_of_text() : found->id;
+}
+
 std::string_view BpeTokenizer::token(std::int32_t id) const {
   if (id < vocabulary_.size()) return vocabulary_.token(id);
   const auto found = std::ranges::find(options_.added, id, &AddedToken::id);

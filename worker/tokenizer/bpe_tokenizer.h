@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct BpeOptions {
   bool trim_offsets = false;      // offsets leave out the spaces at both ends of a token
   bool trims_prefix = false;      // they also leave out one at the begin of the text
   std::vector<AddedToken> added;
+  std::string end_of_text{kEndOfText};  // the token's name
 };
 
 class BpeTokenizer final : public Tokenizer {
@@ -32,6 +34,8 @@ class BpeTokenizer final : public Tokenizer {
   void encode(std::string_view text, TokenOutput output) const override;
   std::int32_t size() const override { return size_; }
   const BpeVocabulary& vocabulary() const { return vocabulary_; }
+  // Also where it was added; -1: there is none.
+  std::int32_t end_of_text() const;
   // The bytes that a token stands for, also one that was added; "" where the id is no token.
   std::string_view token(std::int32_t id) const;
 

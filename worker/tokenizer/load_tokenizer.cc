@@ -37,6 +37,7 @@ std::unique_ptr<const Tokenizer> load_bpe_folder(const fs::path& folder, const T
   };
   BpeOptions options{.add_prefix_space = config.add_prefix_space.value_or(false)};
   options.added = resolve(config, vocabulary.size(), id_of);
+  options.end_of_text = config.end_of_text.value_or(options.end_of_text);
   if (vocabulary.end_of_text() >= 0)
     options.added.push_back({.content = std::string(kEndOfText), .id = vocabulary.end_of_text()});
   return std::make_unique<BpeTokenizer>(std::move(vocabulary), std::move(options));

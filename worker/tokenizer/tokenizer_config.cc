@@ -49,6 +49,8 @@ void read_names(const json& config, TokenizerConfig& read) {
   name("cls_token", read.names.classify);
   name("sep_token", read.names.separator);
   name("mask_token", read.names.mask);
+  if (const json token = config.value("eos_token", json()); !token.is_null())
+    read.end_of_text = content_of(token);
   for (const char* key :
        {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
     if (const json token = config.value(key, json()); !token.is_null())

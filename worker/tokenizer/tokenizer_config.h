@@ -23,6 +23,7 @@ struct TokenizerConfig {
   std::optional<bool> isolate_ideographs;
   std::optional<bool> add_prefix_space;
   SpecialNames names;
+  std::optional<std::string> end_of_text;
   std::vector<AddedToken> added;    // with their ids
   std::vector<AddedToken> special;  // without ids: the vocabulary has them, or they are added to it
 

@@ -101,6 +101,7 @@ class TokenizerJson {
     options.add_prefix_space = config_.add_prefix_space.value_or(level->value("add_prefix_space", true));
     read_post_processor(content_.value("post_processor", json()), options);
     options.added = added_tokens(ids);
+    options.end_of_text = config_.end_of_text.value_or(options.end_of_text);
     return std::make_unique<BpeTokenizer>(
         BpeVocabulary(ids, origin_, merges_of(model), BpeVocabulary::EndOfText::optional),
         std::move(options));

@@ -84,19 +84,22 @@ TEST_F(GenerateCommand, WritesWhatTheModelHasLearnt) {
 TEST_F(GenerateCommand, TellsObjects) {
   const std::vector<json> told = objects("model --jsonl prompts.jsonl --temperature 0 --max-tokens 20");
   ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0]["prompt"], 0);
-  EXPECT_EQ(told[1]["prompt"], 1);
+  EXPECT_EQ(told[0]["number"], 1);
+  EXPECT_EQ(told[1]["number"], 2);
+  EXPECT_EQ(told[1]["sample"], 1);
+  EXPECT_FALSE(told[0].contains("id"));
+  EXPECT_EQ(told[1]["id"], "3");
   EXPECT_EQ(told[0]["text"], " three four five six");
-  EXPECT_EQ(told[0]["end"], "end") << "documents end with the token that ends a text";
+  EXPECT_EQ(told[0]["reason"], "end") << "documents end with the token that ends a text";
   EXPECT_EQ(told[1]["text"], " five six");
   EXPECT_GT(told[0]["decode_tokens_per_second"], 0);
   EXPECT_GT(told[0]["prefill_tokens_per_second"], 0);
   const json cut = objects("model --prompt 'one two' --temperature 0 --max-tokens 1")[0];
-  EXPECT_EQ(cut["end"], "length");
+  EXPECT_EQ(cut["reason"], "length");
   EXPECT_EQ(cut["ids"].size(), 1U);
   EXPECT_TRUE(cut["decode_tokens_per_second"].is_null());
   const json stopped = objects("model --prompt 'one two' --temperature 0 --stop 'e f' --stop zzz")[0];
-  EXPECT_EQ(stopped["end"], "stop");
+  EXPECT_EQ(stopped["reason"], "stop");
   EXPECT_EQ(stopped["text"], " thre");
 }
 
@@ -146,10 +149,46 @@ TEST_F(GenerateCommand, LongPromptsAreRefusedOrCut) {
   EXPECT_EQ(objects("model --temperature 0 --truncate-prompt --max-tokens 5" + prompt)[0]["prompt_tokens"],
             20);
   EXPECT_EQ(objects("model --temperature 0 --truncate-prompt" + prompt)[0]["prompt_tokens"], 13);
-  expect_refusal(65, "model --max-tokens 25 --prompt one",
+  expect_refusal(65, "model" + prompt,
+                 "--prompt has 30 tokens, and the model's 24 positions take 24: shorten");
+  expect_refusal(64, "model --max-tokens 25 --prompt one",
                  "--max-tokens 25 is more than the model's 24 positions");
   EXPECT_EQ(objects("model --temperature 1e5 --max-tokens 24 --prompt one --count 5").size(), 5U)
       << "to the last position";
+}
+
+TEST_F(GenerateCommand, TokensThatTheFolderNamesEndAText) {
+  ASSERT_EQ(run("rm -rf named && cp -r model named"), 0);
+  const json text = objects("model --prompt 'one two' --temperature 0")[0];
+  const std::string third = text["ids"][2].dump();
+  write_file_atomic(path("named/generation_config.json"), R"({"eos_token_id": [299, )" + third + "]}");
+  const json ended = objects("named --prompt 'one two' --temperature 0")[0];
+  EXPECT_EQ(ended["reason"], "end");
+  EXPECT_EQ(ended["ids"], json({text["ids"][0], text["ids"][1]}));
+  write_file_atomic(path("named/generation_config.json"), R"({"eos_token_id": "six"})");
+  expect_refusal(65, "named --prompt one",
+                 "generation_config.json: eos_token_id is neither an id nor a list");
+}
+
+// Shapes that no machine holds, of a model that could be read in a moment.
+TEST_F(GenerateCommand, RefusesBeforeTheWeightsAreRead) {
+  ASSERT_EQ(run("rm -rf unread && cp -r model unread && echo > unread/model.safetensors"), 0);
+  expect_refusal(65, "unread --prompt one", "model.safetensors");
+  expect_refusal(64, "unread --prompt one --max-tokens 25", "--max-tokens 25 is more");
+  expect_refusal(65, "unread --tokenizer wordpiece:merges.txt --prompt one", "merges.txt");
+  expect_refusal(64, "unread --prompt one --precision int8", "text is generated in fp32");
+  expect_refusal(64, "unread --prompt one --count 2000000000", "--count");
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += "{\"prompt\": \"one\"}\n";
+  write_file_atomic(path("many.jsonl"), many);
+  expect_refusal(64, "unread --jsonl many.jsonl --count 65536",
+                 "--count 65536 of 65 prompts are more than 4194304 texts");
+  json config = json::parse(read_file(path("unread/config.json")));
+  config["n_positions"] = config["n_ctx"] = 100'000'000;
+  config["n_layer"] = 96;
+  write_file_atomic(path("unread/config.json"), config.dump());
+  expect_refusal(64, "unread --prompt one --count 16 --batch 16 --max-tokens 100000000",
+                 "lower --batch or --max-tokens");
 }
 
 TEST_F(GenerateCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
@@ -157,6 +196,7 @@ TEST_F(GenerateCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
   write_file_atomic(path("empty.jsonl"), "\n");
   write_file_atomic(path("broken.jsonl"), "{\"prompt\": \"one\n");
   expect_refusal(64, "model", "give --prompt or --jsonl");
+  expect_refusal(64, "model --jsonl ''", "--jsonl is empty");
   expect_refusal(65, "model --jsonl bad.jsonl", "bad.jsonl:2: the object has no text \"prompt\"");
   expect_refusal(65, "model --jsonl broken.jsonl", "broken.jsonl:1: ");
   expect_refusal(65, "model --jsonl empty.jsonl", "empty.jsonl has no prompt");
@@ -175,7 +215,11 @@ TEST_F(GenerateCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
 }
 
 TEST_F(GenerateCommand, RefusesBertAndBrokenWeights) {
-  write_file_atomic(path("bert.txt"), "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\none\n");
+  ASSERT_EQ(run("mkdir bert"), 0);
+  write_file_atomic(path("bert/config.json"), R"({"model_type": "bert", "architectures": ["BertForMaskedLM"],
+      "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1, "intermediate_size": 8, "vocab_size": 6,
+      "max_position_embeddings": 8, "type_vocab_size": 2, "hidden_act": "gelu", "layer_norm_eps": 1e-12})");
+  expect_refusal(65, "bert --prompt one", "bert is a bert model, which fills masks and writes no text");
   ASSERT_EQ(run("cp -r model damaged && head -c 1000 model/model.safetensors > damaged/model.safetensors"),
             0);
   expect_refusal(65, "damaged --prompt one", "model.safetensors");

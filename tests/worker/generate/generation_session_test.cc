@@ -62,16 +62,42 @@ TEST(GenerationSession, GivesWhatTheTrainedModelGives) {
   }
 }
 
-// More rows than are multiplied one by one take packed matrices.
+// More rows than are multiplied one by one take packed matrices, and more than are read together several
+// passes.
 TEST(GenerationSession, ReadsLongPrompts) {
   for (ModelSpec spec : languages()) {
-    spec.max_positions = 150;
+    spec.max_positions = 600;
     Language language(spec);
-    const std::vector<std::int32_t> ids = random_ids(spec, 131, 2);
-    Open open(language, {.slots = 1, .positions = 150});
-    const auto whole = open.feed(ids, 130), pieces = open.feed(ids, 5);
-    expect_near(log_softmax(whole[0]), log_softmax(pieces[125]), 2e-4);
-    expect_near(log_softmax(whole[1]), log_softmax(pieces[126]), 2e-4);
+    const std::vector<std::int32_t> ids = random_ids(spec, 581, 2);
+    Open open(language, {.slots = 1, .positions = 600});
+    for (const std::size_t prompt : {130UL, 512UL, 513UL, 580UL}) {
+      const auto first = std::span(ids).first(prompt + 1);
+      const auto logits = open.feed({first.begin(), first.end()}, prompt);
+      expect_near(log_softmax(logits[0]), language.trained({first.begin(), first.end() - 1}, prompt - 1),
+                  2e-4);
+      expect_near(log_softmax(logits[1]), language.trained({first.begin(), first.end()}, prompt), 2e-4);
+    }
+  }
+}
+
+TEST(GenerationSession, BeginsWithWhatAnotherSequenceHas) {
+  for (const ModelSpec& spec : languages()) {
+    Language language(spec);
+    const std::vector<std::int32_t> ids = random_ids(spec, 20, 5);
+    Open open(language, {.slots = 3, .positions = 20});
+    const auto expected = open.feed(ids, 6);
+    const int source = open.session.begin(std::span(ids).first(6))->slot;
+    for (const std::int32_t other : {1, 2, 3})
+      open.session.extend(std::vector{GenerationSession::Next{source, other}});
+    const int copy = open.session.begin_as(source, 6).value();
+    EXPECT_NE(copy, source) << "the first one goes on";
+    open.session.end(source);
+    EXPECT_EQ(open.session.begin_as(source, 6), source) << "it has ended, and is still there";
+    for (std::size_t i = 6; i < ids.size(); ++i)
+      for (const int slot : {source, copy})
+        EXPECT_EQ(open.session.extend(std::vector{GenerationSession::Next{slot, ids[i]}}), expected[i - 5]);
+    EXPECT_TRUE(open.session.begin_as(copy, 1).has_value());
+    EXPECT_FALSE(open.session.begin_as(copy, 1).has_value()) << "all slots are taken";
   }
 }
 

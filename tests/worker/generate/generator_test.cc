@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 
 #include "tests/worker/generate/small_language.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
@@ -28,8 +29,9 @@ class Generator : public testing::Test {
     return spec;
   }
 
-  std::vector<Text> run(const std::vector<GenerationRequest>& requests, const GenerationRule& rule, int slots,
+  std::vector<Text> run(const std::vector<GenerationRequest>& requests, GenerationRule rule, int slots,
                         int threads = 2) {
+    rule.ends = {tokenizer_.end_of_text()};
     Context context{.threads = threads};
     LanguageWeights weights = make_language_weights(context, language_.source, InferencePrecision::fp32);
     GenerationSession session(context, weights, {.slots = slots, .positions = kLength});
@@ -47,9 +49,10 @@ class Generator : public testing::Test {
                                       }};
     const GenerationTotals totals = generate(session, tokenizer_, requests, rule, listener);
     EXPECT_EQ(std::ranges::count(ended, true), std::ssize(requests));
-    std::int64_t prompts = 0;
-    for (const GenerationRequest& request : requests) prompts += std::ssize(request.prompt);
-    EXPECT_EQ(totals.prompt_tokens, prompts);
+    std::int64_t read = 0;
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      if (i == 0 || requests[i].prompt != requests[i - 1].prompt) read += std::ssize(requests[i].prompt);
+    EXPECT_EQ(totals.prompt_tokens, read) << "a prompt that comes again is not read again";
     return texts;
   }
 
@@ -101,7 +104,19 @@ TEST_F(Generator, SeedsAndSamplesDraw) {
   const std::vector<Text> one = run(requests, {.seed = 1}, 2), two = run(requests, {.seed = 2}, 2);
   EXPECT_NE(one[0].ids, one[1].ids);
   EXPECT_NE(one[0].ids, two[0].ids);
+  EXPECT_NE(one[0].ids, one[2].ids);
   EXPECT_EQ(one, run(requests, {.seed = 1}, 3));
+}
+
+// Whichever slot the prompt is copied from, and whatever has been written behind it there.
+TEST_F(Generator, SamplesOfAPromptThatIsReadOnceAreThoseOfPromptsThatAreReadEach) {
+  std::vector<GenerationRequest> requests;
+  for (const std::vector<std::int32_t>& prompt :
+       {std::vector<std::int32_t>{65, 66, 67}, {1, 2}, {65, 66, 67}})
+    for (int sample = 0; sample < 5; ++sample) requests.push_back({prompt, sample, 3 + 4 * (sample % 3)});
+  std::vector<Text> expected;
+  for (const GenerationRequest& one : requests) expected.push_back(run({one}, {.seed = 4}, 1)[0]);
+  for (const int slots : {1, 2, 3, 20}) EXPECT_EQ(run(requests, {.seed = 4}, slots), expected) << slots;
 }
 
 TEST_F(Generator, EndsAtStopStringsAndTheEndOfText) {
@@ -128,14 +143,26 @@ TEST_F(Generator, EndsAtStopStringsAndTheEndOfText) {
 TEST_F(Generator, TokensThatNoTextHasAreNotDrawn) {
   for (const Text& text : run(some_requests(), {.sampling = {.temperature = 1e4}}, 8)) {
     for (const std::int32_t id : text.ids) EXPECT_LT(id, tokenizer_.size());
-    EXPECT_EQ(std::ranges::count(text.ids, tokenizer_.vocabulary().end_of_text()), 0);
   }
+}
+
+// Ids 257 to 264 are between the vocabulary and the added token.
+TEST_F(Generator, IdsBetweenAddedTokensAreNotDrawn) {
+  tokenizer_ = BpeTokenizer(byte_vocabulary({}), {.added = {{.content = "<more>", .id = 265}}});
+  std::vector<GenerationRequest> requests;
+  for (int sample = 0; sample < 300; ++sample) requests.push_back({{65}, sample, 30});
+  std::set<std::int32_t> drawn;
+  for (const Text& text : run(requests, {.sampling = {.temperature = 1e4}}, 60))
+    drawn.insert(text.ids.begin(), text.ids.end());
+  EXPECT_GT(drawn.size(), 200U);
+  EXPECT_TRUE(drawn.contains(265));
+  for (std::int32_t id = 257; id < 265; ++id) EXPECT_FALSE(drawn.contains(id)) << id;
 }
 
 TEST_F(Generator, TheTokenThatEndsATextEndsIt) {
   std::vector<float>& word = language_.source.tensors.at("transformer.wte.weight").values;
   // Its logit is that of the likeliest, times two.
-  const std::int32_t likeliest = greedy({70}, 1)[0], end = tokenizer_.vocabulary().end_of_text();
+  const std::int32_t likeliest = greedy({70}, 1)[0], end = tokenizer_.end_of_text();
   const auto hidden = static_cast<std::size_t>(spec().hidden);
   for (std::size_t i = 0; i < hidden; ++i)
     word[static_cast<std::size_t>(end) * hidden + i] =

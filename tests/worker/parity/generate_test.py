@@ -57,7 +57,7 @@ class GenerateParity(unittest.TestCase):
             for batch in (1, 4):
                 told = self.generate(folder, "--jsonl", prompts, "--temperature", 0, "--max-tokens", 20, "--batch", batch,
                                      "--precision", "fp32")
-                self.assertEqual([text["prompt"] for text in told], list(range(len(PROMPTS))))
+                self.assertEqual([text["number"] for text in told], list(range(1, len(PROMPTS) + 1)))
                 for prompt, text in zip(PROMPTS, told):
                     read = list(prompt.encode())
                     self.assertEqual(text["prompt_tokens"], len(read))
@@ -65,10 +65,10 @@ class GenerateParity(unittest.TestCase):
                         expected = self.logits(family, folder, read)
                         self.assertEqual(token, expected.argmax().item())
                         read.append(token)
-                    if text["end"] == "end":
+                    if text["reason"] == "end":
                         self.assertEqual(self.logits(family, folder, read).argmax().item(), END_OF_TEXT)
                     else:
-                        self.assertEqual((text["end"], len(text["ids"])), ("length", 20))
+                        self.assertEqual((text["reason"], len(text["ids"])), ("length", 20))
                     self.assertEqual(text["text"], bytes(text["ids"]).decode(errors="replace"))
 
     def test_draws_follow_the_probabilities(self):

@@ -129,6 +129,17 @@ class Predict(unittest.TestCase):
         process.communicate()
         self.assertEqual(process.returncode, 0)
 
+    def test_answers_the_good_lines_before_a_bad_one(self):
+        texts = [f"w{20 + i} [MASK]" for i in range(5)]
+        good = b"".join(json.dumps({"text": text}).encode() + b"\n" for text in texts)
+        for bad in (b'{"text": ""}', b'{"text": "w7"}', b'{"id": 1}', b"{", b"\xff"):
+            for batch in (1, 2, 16):
+                process = subprocess.run([self.worker.program, "predict", self.model, "--jsonl", "-", "--json", "--batch",
+                                          str(batch), *DEVICE], input=good + bad + b"\n" + good, capture_output=True)
+                self.assertEqual(process.returncode, BAD_DATA)
+                self.assertIn(b"standard input:6", process.stderr)
+                self.assertEqual([json.loads(line)["text"] for line in process.stdout.splitlines()], texts)
+
     def test_cuts_only_where_it_may(self):
         room = POSITIONS - 2
         long = " ".join(["[MASK]"] + ["w7"] * room)
@@ -182,6 +193,14 @@ class Predict(unittest.TestCase):
         self.refused(BAD_SPEC, "--mask is empty", model, "--mask", " ")
         self.refused(BAD_SPEC, "--answer-length is for a model that answers questions", model, "--mask", "[MASK]",
                      "--answer-length", "3")
+        self.refused(BAD_SPEC, "--top is for a model that predicts masked tokens", "absent", "--question", "w7", "--context", "w8",
+                     "--top", "3")
+        unread = self.folder / "unread"
+        shutil.copytree(model, unread)
+        (unread / "model.safetensors").write_bytes(b"")
+        self.refused(BAD_SPEC, '"int4" is no precision', unread, "--mask", "[MASK]", "--precision", "int4")
+        (unread / "vocab.txt").unlink()
+        self.refused(BAD_DATA, "say with --vocab where it is", unread, "--mask", "[MASK]")
         self.refused(BAD_DATA, "no [MASK] is in the text", model, "--mask", "w7 w8")
         self.refused(BAD_DATA, "--mask is no UTF-8", model, "--mask", b"[MASK] \xff")
         self.refused(BAD_DATA, "has no head that answers questions: it predicts masked tokens or next sentences",

@@ -50,14 +50,14 @@ class Generate(served.ServedTest):
                 text, end = self.streamed({"prompt": prompt, **options})
                 self.assertEqual(text, wanted["text"])
                 self.assertEqual((end["end"], end["tokens"], end["prompt_tokens"]),
-                                 (wanted["end"], len(wanted["ids"]), wanted["prompt_tokens"]))
+                                 (wanted["reason"], len(wanted["ids"]), wanted["prompt_tokens"]))
 
     def test_a_whole_text(self):
         wanted = self.expected("one", seed=5, max_tokens=12)
         body = {"prompt": "one", "seed": 5, "max_tokens": 12, "stream": False}
         reply = self.client.ask("gpt", "generate", body)
         served.check_described("/v1/models/{model}/generate", reply, body)
-        self.assertEqual((reply.json()["text"], reply.json()["end"]), (wanted["text"], wanted["end"]))
+        self.assertEqual((reply.json()["text"], reply.json()["end"]), (wanted["text"], wanted["reason"]))
 
     def test_texts_that_cross_are_what_each_is_alone(self):
         wanted = {seed: self.expected("two three", seed=seed, max_tokens=25)["text"] for seed in range(12)}

@@ -115,9 +115,13 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   run("\"$0\" export " + checkpoint + " --out model --data .");
   const std::string ask = " --squad held-out.json --out ";
   run("\"$0\" predict " + checkpoint + " --data ." + ask + "of-checkpoint");
+  run("\"$0\" predict " + job.checkpoints().string() + " --data ." + ask + "of-newest");
   run("\"$0\" predict model --length 14 --document-stride 4 --query-length 4" + ask + "of-folder");
-  for (const char* const name : {"predictions.json", "nbest_predictions.json", "null_odds.json"})
+  for (const char* const name : {"predictions.json", "nbest_predictions.json", "null_odds.json"}) {
     EXPECT_EQ(read_file(job.data() / "of-checkpoint" / name), read_file(job.data() / "of-folder" / name));
+    EXPECT_EQ(read_file(job.data() / "of-checkpoint" / name), read_file(job.data() / "of-newest" / name))
+        << "the rules of the checkpoint that was taken";
+  }
   EXPECT_EQ(read_file(job.data() / "of-folder" / "predictions.json"),
             read_file(job.checkpoints() / "predictions.json"))
       << "what the evaluation found";

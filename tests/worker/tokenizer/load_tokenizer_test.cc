@@ -9,6 +9,7 @@
 #include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "tests/worker/tokenizer/vectors.h"
 #include "worker/input/bad_data.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
@@ -122,6 +123,33 @@ TEST_F(LoadTokenizer, ASpecialTokenWithoutAnIdIsNumberedBehindTheAddedTokens) {
                                       {"additional_special_tokens", {"<q>"}}});
   EXPECT_EQ(encode_loaded("<p><q>"), (Ids{20, 21}));
   EXPECT_EQ(load()->size(), 22);
+}
+
+TEST_F(LoadTokenizer, TheTokenThatEndsATextMayBeAddedOrHaveAnotherName) {
+  const auto end = [&] { return dynamic_cast<const BpeTokenizer&>(*load()).end_of_text(); };
+  json content = bpe_json();
+  write("tokenizer.json", content);
+  EXPECT_EQ(end(), 257) << "of the vocabulary";
+  content["model"]["vocab"].erase("<|endoftext|>");
+  write("tokenizer.json", content);
+  EXPECT_EQ(end(), -1);
+  content["added_tokens"] = {{{"id", 257}, {"content", "<|endoftext|>"}, {"special", true}},
+                             {{"id", 258}, {"content", "<|im_end|>"}, {"special", true}}};
+  write("tokenizer.json", content);
+  EXPECT_EQ(end(), 257);
+  write("tokenizer_config.json", json{{"eos_token", "<|im_end|>"}});
+  EXPECT_EQ(end(), 258);
+  write("tokenizer_config.json", json{{"eos_token", {{"content", "ab"}}}});
+  EXPECT_EQ(end(), 256);
+}
+
+TEST_F(LoadTokenizer, OfAFolderOfVocabularyAndMergesTheConfigNamesTheTokenThatEndsAText) {
+  write("vocab.json", byte_ids({"a b"}));
+  write("merges.txt", std::string("a b\n"));
+  const auto end = [&] { return dynamic_cast<const BpeTokenizer&>(*load()).end_of_text(); };
+  EXPECT_EQ(end(), 257);
+  write("tokenizer_config.json", json{{"eos_token", "<end>"}});
+  EXPECT_EQ(end(), 258) << "added behind the vocabulary";
 }
 
 // As the reference does: what overlaps goes to the token that is not normalised.

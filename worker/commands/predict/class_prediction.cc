@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
-#include "worker/checkpoint/manifest.h"
+#include "worker/commands/json_lines.h"
 #include "worker/commands/output.h"
-#include "worker/commands/predict/json_lines.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
 #include "worker/infer/class_inference.h"
@@ -28,6 +27,7 @@ using nlohmann::ordered_json;
 struct AskedSentence {
   std::string id, origin, text;
   std::optional<std::string> pair;
+  TextSequence sequence = {};
 };
 
 AskedSentence sentence_asked_by(const JsonLine& line) {
@@ -42,9 +42,9 @@ struct Habits {
   int length = 0;
 };
 
-Habits habits_of(const fs::path& model, int positions) {
-  if (!fs::exists(model / kManifestName)) return {{}, positions};
-  const TrainingSpec training = training_phases(read_manifest(model).state.spec.training).back().training;
+Habits habits_of(const SourceModel& model) {
+  if (!model.checkpoint) return {{}, model.spec.max_positions};
+  const TrainingSpec training = training_phases(model.checkpoint->state.spec.training).back().training;
   return {training.classify, training.sequence_length};
 }
 
@@ -62,6 +62,8 @@ class ClassTeller {
         length_(length),
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
+  // With its sequence. Throws BadData where there is nothing to tell.
+  AskedSentence prepared(AskedSentence asked);
   void tell(std::span<const AskedSentence> asked);
   std::int64_t cut() const { return cut_; }
 
@@ -93,16 +95,19 @@ class ClassPrediction final : public Prediction {
   bool no_header_ = false;
 };
 
+AskedSentence ClassTeller::prepared(AskedSentence asked) {
+  if (is_blank(asked.text) || (asked.pair && is_blank(*asked.pair)))
+    throw BadData(asked.origin +
+                  (asked.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
+  asked.sequence =
+      encode_text(*model_.tokenizer, asked.text, asked.pair, {.tokens = length_, .cut = true}, asked.origin);
+  cut_ += asked.sequence.cut;
+  return asked;
+}
+
 void ClassTeller::tell(std::span<const AskedSentence> asked) {
   std::vector<TextSequence> sequences;
-  for (const AskedSentence& one : asked) {
-    if (is_blank(one.text) || (one.pair && is_blank(*one.pair)))
-      throw BadData(one.origin +
-                    (one.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
-    sequences.push_back(
-        encode_text(*model_.tokenizer, one.text, one.pair, {.tokens = length_, .cut = true}, one.origin));
-    cut_ += sequences.back().cut;
-  }
+  std::ranges::transform(asked, std::back_inserter(sequences), &AskedSentence::sequence);
   const std::vector<std::vector<float>> outputs = inference_.run(sequences);
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
 }
@@ -151,19 +156,17 @@ ClassifySpec ClassPrediction::columns(ClassifySpec trained) const {
 }
 
 void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  const Habits habits = habits_of(arguments.model.model, model.source.spec.max_positions);
+  const Habits habits = habits_of(model.source);
   ClassTeller teller(arguments, model, habits.length);
   const auto most = static_cast<std::size_t>(arguments.batch);
   if (text_) {
-    teller.tell({{{.origin = "--text", .text = *text_, .pair = pair_}}});
+    teller.tell({{teller.prepared({.origin = "--text", .text = *text_, .pair = pair_})}});
   } else if (!file_.empty()) {
     tell_rows(teller, habits.columns, most);
   } else {
-    for_each_group(arguments.jsonl, most, [&](const std::vector<JsonLine>& lines) {
-      std::vector<AskedSentence> asked;
-      std::ranges::transform(lines, std::back_inserter(asked), sentence_asked_by);
-      teller.tell(asked);
-    });
+    for_each_group(
+        arguments.jsonl, most, [&](const JsonLine& line) { return teller.prepared(sentence_asked_by(line)); },
+        [&](const std::vector<AskedSentence>& asked) { teller.tell(asked); });
   }
   if (teller.cut() > 0)
     fmt::print(stderr, "{} texts are cut to {} tokens, the longer sentence of a pair first\n", teller.cut(),
@@ -172,16 +175,21 @@ void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model
 
 void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {
   std::vector<AskedSentence> asked;
-  for_each_table_row(file_, table_form(columns(trained), false), [&](const TableRow& row) {
+  const auto tell_asked = [&] { teller.tell(std::exchange(asked, {})); };
+  const auto add = [&](const TableRow& row) {
     AskedSentence one{.origin = fmt::format("{}:{}", file_.string(), row.line),
                       .text = std::string(row.cells[0])};
     if (row.cells.size() > 1) one.pair = std::string(row.cells[1]);
-    asked.push_back(std::move(one));
-    if (asked.size() < most) return;
-    teller.tell(asked);
-    asked.clear();
-  });
-  teller.tell(asked);
+    asked.push_back(teller.prepared(std::move(one)));
+    if (asked.size() == most) tell_asked();
+  };
+  try {
+    for_each_table_row(file_, table_form(columns(trained), false), add);
+  } catch (const BadData&) {
+    tell_asked();  // the good rows before a bad one
+    throw;
+  }
+  tell_asked();
 }
 
 void ClassPrediction::add_options(CLI::App& options) {

@@ -85,12 +85,13 @@ void refuse_options_of_others(const PredictCommand& command, const PredictComman
   for (const PredictCommand::Kind& kind : command.kinds)
     for (const CLI::Option* option : kind.options->get_options())
       if (&kind != &chosen && option->count() > 0)
-        refuse_spec(fmt::format("{} is for a model that {}; this one {}", option->get_name(),
+        refuse_spec(fmt::format("{} is for a model that {}, and not for one that {}", option->get_name(),
                                 kind.prediction->ability(), chosen.prediction->ability()));
 }
 
 void predict(const PredictCommand& command) {
   const PredictCommand::Kind* const asked = find_asked(command);
+  if (asked != nullptr) refuse_options_of_others(command, *asked);
   PredictModel model(command.arguments);
   const PredictCommand::Kind& kind = kind_of(command, model, asked);
   refuse_options_of_others(command, kind);

@@ -9,12 +9,21 @@
 
 namespace podium {
 
+namespace {
+
+BertWeights read_weights(Context& context, SourceModel& source, InferencePrecision precision) {
+  read_tensors(source);
+  return make_bert_weights(context, source, {.precision = precision});
+}
+
+}  // namespace
+
+// What can be refused is, before the weights are read.
 PredictModel::PredictModel(const PredictArguments& arguments)
-    : source(read_model(arguments.model)),
+    : source(find_model(arguments.model)),
       tokenizer(tokenizer_of(source)),
       compute(arguments.compute),
-      weights(make_bert_weights(compute.context, source,
-                                {.precision = precision_of(arguments.compute, source)})) {}
+      weights(read_weights(compute.context, source, precision_of(arguments.compute, source))) {}
 
 void check_text(std::string_view option, const std::string& text) {
   if (is_blank(text)) refuse_spec(std::string(option) + " is empty");

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "common/base/file.h"
+#include "worker/commands/json_lines.h"
 #include "worker/commands/output.h"
-#include "worker/commands/predict/json_lines.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/commands/predict/question_answerer.h"
 #include "worker/data/failure.h"
@@ -120,8 +120,7 @@ bool QuestionPrediction::is_asked() {
 }
 
 void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  QuestionAnswerer answerer(model, rules_of(options_, model.source),
-                            arguments.batch);
+  QuestionAnswerer answerer(model, rules_of(options_, model.source), arguments.batch);
   if (options_.question)
     return answer(answerer, {.paragraphs = {{*options_.context, {{.text = *options_.question}}}}},
                   arguments.json);
@@ -143,11 +142,11 @@ void QuestionPrediction::answer(QuestionAnswerer& answerer, const SquadData& dat
 }
 
 void QuestionPrediction::answer_lines(QuestionAnswerer& answerer, const PredictArguments& arguments) const {
-  for_each_group(arguments.jsonl, kQuestionsTogether, [&](const std::vector<JsonLine>& lines) {
-    SquadData data;
-    for (const JsonLine& line : lines)
-      data.paragraphs.push_back({line.text("context"), {{.id = line.id(), .text = line.text("question")}}});
-    answer(answerer, data, arguments.json);
+  const auto read = [](const JsonLine& line) {
+    return SquadParagraph{line.text("context"), {{.id = line.id(), .text = line.text("question")}}};
+  };
+  for_each_group(arguments.jsonl, kQuestionsTogether, read, [&](std::vector<SquadParagraph> paragraphs) {
+    answer(answerer, {.paragraphs = std::move(paragraphs)}, arguments.json);
   });
 }
 

@@ -5,11 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "worker/commands/json_lines.h"
 #include "worker/commands/output.h"
-#include "worker/commands/predict/json_lines.h"
 #include "worker/commands/predict/prediction.h"
-#include "worker/infer/text_answers.h"
 #include "worker/data/failure.h"
+#include "worker/infer/text_answers.h"
 #include "worker/input/bad_data.h"
 
 namespace podium {
@@ -19,6 +19,7 @@ namespace {
 struct AskedText {
   std::string id, origin, text;
   std::optional<std::string> next;
+  TextSequence sequence = {};
 };
 
 AskedText asked_by(const JsonLine& line) {
@@ -56,12 +57,13 @@ class TextTeller {
         top_(top),
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
+  // With its sequence. Throws BadData where the model cannot answer it.
+  AskedText prepared(AskedText asked);
   void tell(std::span<const AskedText> asked);
   std::int64_t cut() const { return cut_; }
 
  private:
-  TextSequence sequence_of(const AskedText& asked);
-  std::string told(const AskedText& asked, const TextSequence& sequence, const TextResult& result) const;
+  std::string told(const AskedText& asked, const TextResult& result) const;
 
   const PredictArguments& arguments_;
   PredictModel& model_;
@@ -72,17 +74,17 @@ class TextTeller {
 
 void TextTeller::tell(std::span<const AskedText> asked) {
   std::vector<TextSequence> sequences;
-  for (const AskedText& one : asked) sequences.push_back(sequence_of(one));
-  check_masks(sequences, model_.weights, model_.source.origin);
+  std::ranges::transform(asked, std::back_inserter(sequences), &AskedText::sequence);
   std::vector<TextResult> results = inference_.run(sequences, top_);
   for (std::size_t i = 0; i < results.size(); ++i) {
     drop_unknown(results[i], *model_.tokenizer);
-    print_output(told(asked[i], sequences[i], results[i]));
+    print_output(told(asked[i], results[i]));
   }
 }
 
-TextSequence TextTeller::sequence_of(const AskedText& asked) {
-  TextSequence sequence =
+AskedText TextTeller::prepared(AskedText asked) {
+  TextSequence& sequence = asked.sequence;
+  sequence =
       encode_text(*model_.tokenizer, asked.text, asked.next,
                   {.tokens = model_.source.spec.max_positions, .cut = arguments_.truncate}, asked.origin);
   if (asked.next && !model_.weights.next_sentence)
@@ -90,20 +92,20 @@ TextSequence TextTeller::sequence_of(const AskedText& asked) {
   if (!asked.next && sequence.masked.empty())
     throw BadData(fmt::format("{}: no [MASK] is in the text{}", asked.origin,
                               sequence.cut ? " that --truncate leaves" : ""));
+  check_masks(std::span(&sequence, 1), model_.weights, model_.source.origin);
   cut_ += sequence.cut;
-  return sequence;
+  return asked;
 }
 
-std::string TextTeller::told(const AskedText& asked, const TextSequence& sequence,
-                             const TextResult& result) const {
+std::string TextTeller::told(const AskedText& asked, const TextResult& result) const {
   if (!arguments_.json)
     return (asked.id.empty() ? "" : in_a_field(asked.id) + "\t") +
-           result_text(sequence, result, *model_.tokenizer);
+           result_text(asked.sequence, result, *model_.tokenizer);
   nlohmann::ordered_json object;
   if (!asked.id.empty()) object["id"] = asked.id;
   object[asked.next ? "sentence" : "text"] = asked.text;
   if (asked.next) object["next"] = *asked.next;
-  object.update(result_json(sequence, result, *model_.tokenizer));
+  object.update(result_json(asked.sequence, result, *model_.tokenizer));
   return object.dump() + "\n";
 }
 
@@ -119,16 +121,14 @@ bool TextPrediction::is_asked() {
 void TextPrediction::run(const PredictArguments& arguments, PredictModel& model) {
   TextTeller teller(arguments, model, top_);
   if (mask_) {
-    teller.tell({{{.origin = "--mask", .text = *mask_}}});
+    teller.tell({{teller.prepared({.origin = "--mask", .text = *mask_})}});
   } else if (sentence_) {
-    teller.tell({{{.origin = "--sentence with --next", .text = *sentence_, .next = next_}}});
+    teller.tell({{teller.prepared({.origin = "--sentence with --next", .text = *sentence_, .next = next_})}});
   } else {
-    for_each_group(arguments.jsonl, static_cast<std::size_t>(arguments.batch),
-                   [&](const std::vector<JsonLine>& lines) {
-                     std::vector<AskedText> asked;
-                     std::ranges::transform(lines, std::back_inserter(asked), asked_by);
-                     teller.tell(asked);
-                   });
+    for_each_group(
+        arguments.jsonl, static_cast<std::size_t>(arguments.batch),
+        [&](const JsonLine& line) { return teller.prepared(asked_by(line)); },
+        [&](const std::vector<AskedText>& asked) { teller.tell(asked); });
   }
   if (teller.cut() > 0)
     fmt::print(stderr, "{} texts are cut to the model's {} tokens\n", teller.cut(),

@@ -112,19 +112,26 @@ void cached_attention(Context& context, const CachedRows& rows, ConstTensorView 
   const ArenaScope scope(context.scratch);
   float* const scratch =
       context.scratch.allocate(DType::f32, Shape{context.threads, per_thread}).data<float>();
+  // Tasks of neighbouring rows go to different threads, for in a text each row has more keys than the one
+  // before.
+  const std::int64_t tasks = x.shape[0] * rows.heads,
+                     together = x.shape[0] >= context.threads ? rows.heads : 1;
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
-    parallel_ranges(context.threads, x.shape[0] * rows.heads, 1, [&](Range range, int thread) {
+    const auto attend = [&](std::int64_t task, float* scores, float* sums) {
+      const std::int64_t row = task / rows.heads, head = task % rows.heads;
+      const std::int64_t count = rows.positions[static_cast<std::size_t>(row)] + 1,
+                         at = place.of(rows.slots[static_cast<std::size_t>(row)], head / rows.group());
+      score_keys(x.data<T>() + row * rows.projected() + head * d, keys.data<T>() + at, count, d, scale,
+                 scores);
+      const float factor = exponentiate(scores, count);
+      sum_values(scores, values.data<T>() + at, count, d, factor, sums, out.data<T>() + task * d);
+    };
+    parallel_ranges(context.threads, context.threads, 1, [&](Range shares, int thread) {
       float* const sums = scratch + thread * per_thread;
       float* const scores = sums + rounded_up(d, 16);
-      for (std::int64_t task = range.begin; task < range.end; ++task) {
-        const std::int64_t row = task / rows.heads, head = task % rows.heads;
-        const std::int64_t count = rows.positions[static_cast<std::size_t>(row)] + 1,
-                           at = place.of(rows.slots[static_cast<std::size_t>(row)], head / rows.group());
-        score_keys(x.data<T>() + row * rows.projected() + head * d, keys.data<T>() + at, count, d, scale,
-                   scores);
-        const float factor = exponentiate(scores, count);
-        sum_values(scores, values.data<T>() + at, count, d, factor, sums, out.data<T>() + task * d);
-      }
+      for (std::int64_t share = shares.begin; share < shares.end; ++share)
+        for (std::int64_t first = share * together; first < tasks; first += context.threads * together)
+          for (std::int64_t task = first; task < first + together; ++task) attend(task, scores, sums);
     });
   });
 }

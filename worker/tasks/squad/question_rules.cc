@@ -13,9 +13,9 @@ constexpr int kUsualLength = 384;
 
 }  // namespace
 
-QuestionRules question_rules(const std::filesystem::path& checkpoint, int max_positions) {
-  if (!checkpoint.empty()) {
-    const JobSpec spec = read_manifest(checkpoint).state.spec;
+QuestionRules question_rules(const std::optional<CheckpointManifest>& checkpoint, int max_positions) {
+  if (checkpoint) {
+    const JobSpec& spec = checkpoint->state.spec;
     return {feature_shape(training_phases(spec.training).back().training),
             answer_rules(spec.evaluate.squad, false)};
   }

@@ -2,8 +2,9 @@
 // is not known.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 
+#include "worker/checkpoint/manifest.h"
 #include "worker/tasks/squad/squad_answers.h"
 
 namespace podium {
@@ -13,8 +14,8 @@ struct QuestionRules {
   AnswerRules answers;
 };
 
-// Of the checkpoint's spec, in its last phase; "": there is none. Of a model with few positions a fourth is then
-// for the question, and spans begin a fourth apart.
-QuestionRules question_rules(const std::filesystem::path& checkpoint, int max_positions);
+// Of the checkpoint's spec, in its last phase, where there is one. Of a model with few positions a fourth is
+// then for the question, and spans begin a fourth apart.
+QuestionRules question_rules(const std::optional<CheckpointManifest>& checkpoint, int max_positions);
 
 }  // namespace podium

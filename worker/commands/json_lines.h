@@ -1,0 +1,57 @@
+// The lines of --jsonl: JSON objects.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "worker/commands/named_lines.h"
+#include "worker/commands/output.h"
+#include "worker/input/bad_data.h"
+
+namespace podium {
+
+class JsonLine {
+ public:
+  // Throws BadData unless it is an object.
+  JsonLine(std::string_view line, const LinePlace& place);
+
+  const std::string& origin() const { return origin_; }
+  bool has(const char* key) const { return object_.contains(key); }
+  std::string text(const char* key) const;  // throws BadData unless there is such a text
+  std::string id() const;                   // "" where there is none
+
+ private:
+  std::string origin_;
+  nlohmann::json object_;
+};
+
+// Calls `take` with what `read` makes of the lines of `path` that are not blank, at most `most` together.
+// Lines that are there are taken, and what was printed is written, before more are waited for and before the
+// BadData of a bad line goes on.
+template <class Read, class Take>
+void for_each_group(const std::string& path, std::size_t most, const Read& read, const Take& take) {
+  std::vector<std::invoke_result_t<const Read&, const JsonLine&>> group;
+  const auto take_all = [&] {
+    if (group.empty()) return;
+    take(std::exchange(group, {}));
+    flush_output();
+  };
+  const auto add = [&](std::string_view line, const LinePlace& place) {
+    if (is_blank(line)) return;
+    group.push_back(read(JsonLine(line, place)));
+    if (group.size() == most) take_all();
+  };
+  try {
+    for_each_named_line(path, add, take_all);
+  } catch (const BadData&) {
+    take_all();
+    throw;
+  }
+  take_all();
+}
+
+}  // namespace podium
