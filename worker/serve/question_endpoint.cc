@@ -72,6 +72,10 @@ Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertMod
   PreparedRequest prepared{.pass = HeadPass::span, .timeout = fields.timeout()};
   if (!fields.errors().empty()) return fields.errors();
   const auto asked = std::make_shared<const AskedQuestion>(question, context, model);
+  if (asked->features.size() == 0) {
+    fields.refuse("has no token", "context");
+    return fields.errors();
+  }
   for (std::int64_t feature = 0; feature < asked->features.size(); ++feature)
     prepared.sequences.push_back(feature_sequence(asked->features, feature, model.tokenizer->special()));
   prepared.answer = [asked, rules, best](const std::vector<SequenceResult>& results) {

@@ -94,6 +94,12 @@ class Endpoints(served.ServedTest):
                 if fields:
                     self.assertAlmostEqual(told["null_odds"], line["null_odds"], places=4)
 
+    def test_a_context_without_a_token_has_no_answer(self):
+        for context in ("", " \t\n", "\u0000"):
+            told = self.refused(422, "squad", "answer", {"question": "w1 ?", "context": context})
+            self.assertEqual(told["errors"][0]["where"], "/context")
+        self.ask("squad", "answer", question="", context="w1 w2")
+
     def test_an_answer_is_a_part_of_the_context(self):
         context = "w1  w2 w3, w4 w5"
         self.assertIn(self.ask("squad", "answer", question="w9 ?", context=context)["answer"], context.replace("  ", " "))

@@ -47,6 +47,10 @@ def setUpModule():
     served.write_model(Hostile.models["squad"], 2, question_answering=True)
 
 
+# What ended a server, until it was mended.
+ENDED = [("squad", "answer", {"question": "w1 ?", "context": ""})]
+
+
 class Hostile(served.ServedTest):
     models = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "squad")}
 
@@ -77,6 +81,11 @@ class Hostile(served.ServedTest):
         self.assertNotIn("500", statuses)
         self.assertLessEqual({"200", "400", "404", "422"}, statuses)
         print(f"{sent} requests, answered {sorted(statuses)}")
+
+    def test_what_ended_a_server_once(self):
+        for model, endpoint, body in ENDED:
+            self.assertEqual(self.server.client().ask(model, endpoint, body).status, 422)
+        self.still_right()
 
     def test_clients_that_leave_before_the_answer(self):
         body = json.dumps({"question": "w1 ?", "context": "w2 w3 " * 500})
