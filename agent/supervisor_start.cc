@@ -68,7 +68,8 @@ TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) co
           checkpoints_of(order.task.attempt.job),
           order.spec.resume ? checkpoints_of(*order.spec.resume) : "",
           config_.worker,
-          order.spec.code ? (folder.path() / "code").string() : ""};
+          order.spec.code ? (folder.path() / "code").string() : "",
+          order.spec.model.init_job ? checkpoints_of(order.spec.model.init_job->job) : ""};
 }
 
 void Supervisor::launch(SupervisedTask& task, const StartTask& start) {

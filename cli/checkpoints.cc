@@ -1,7 +1,9 @@
 // podium checkpoints: what a job has saved, and where it lies.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "cli/client.h"
 #include "cli/commands.h"
@@ -17,15 +19,30 @@ namespace {
 
 using nlohmann::json;
 
+// "eval/f1 88.1" of the best one, "" of the others.
+std::string best_text(const json& checkpoint) {
+  const json best = field(checkpoint, "best");
+  if (!best.is_object()) return "";
+  return fmt::format("{} {}", text_field(best, "metric"), human_value(best.at("value")));
+}
+
 std::string checkpoints_table(const json& checkpoints, const Terminal& terminal) {
-  Table table({{"STEP", true}, {"SAVED"}, {"SIZE", true}, {"TOOK", true}, {"ATTEMPT", true}, {"PATH"}});
-  for (const json& checkpoint : checkpoints)
-    table.add({{human_count(integer_field(checkpoint, "step"))},
-               {local_time(from_millis(integer_field(checkpoint, "time_ms")))},
-               {human_bytes(integer_field(checkpoint, "bytes"))},
-               {fmt::format("{:.2f}s", number_field(checkpoint, "seconds"))},
-               {std::to_string(integer_field(checkpoint, "attempt"))},
-               {text_field(checkpoint, "path")}});
+  std::vector<Column> columns{{"STEP", true}, {"SAVED"}, {"SIZE", true}, {"TOOK", true}, {"ATTEMPT", true}};
+  const bool any_best =
+      std::ranges::any_of(checkpoints, [](const json& one) { return !best_text(one).empty(); });
+  if (any_best) columns.push_back({"BEST BY"});
+  columns.push_back({"PATH"});
+  Table table(columns);
+  for (const json& checkpoint : checkpoints) {
+    std::vector<Cell> row{{human_count(integer_field(checkpoint, "step"))},
+                          {local_time(from_millis(integer_field(checkpoint, "time_ms")))},
+                          {human_bytes(integer_field(checkpoint, "bytes"))},
+                          {fmt::format("{:.2f}s", number_field(checkpoint, "seconds"))},
+                          {std::to_string(integer_field(checkpoint, "attempt"))}};
+    if (any_best) row.push_back({best_text(checkpoint)});
+    row.push_back({text_field(checkpoint, "path")});
+    table.add(std::move(row));
+  }
   return table.empty() ? "No checkpoints yet.\n" : table.render(terminal);
 }
 
@@ -43,8 +60,9 @@ void add_checkpoints(CLI::App& app, Session& session) {
   add_job(*command, *id);
   command->footer(R"(
 PATH is relative to the folder that the nodes share (podium-agent --shared). A job keeps its newest checkpoints
-(checkpoint.keep in its spec). The last checkpoint of a training that has ended stays: resume: {job: 12} continues from
-it, and podium-worker export makes a Hugging Face model of it.
+(checkpoint.keep in its spec) and the best one, where it has a target or checkpoint.best. They stay when a training has
+ended: resume: {job: 12} continues from the newest, model: {init: {job: 12}} begins with the weights of the best or the
+newest, and podium-worker export makes a Hugging Face model of one.
 
 Examples:
   podium checkpoints 12

@@ -224,7 +224,8 @@ void add_due(CLI::App& retention, Session& session) {
   command->footer(R"(
 The coordinator deletes points, history and logs soon after they are due. Checkpoints stay until somebody deletes them;
 their paths are relative to the folder that the nodes share (podium-agent --shared). They are not due while a job that
-has not ended, or one that reached its target and may be reproduced, continues from them (resume: {job: N}).
+has not ended, or one that reached its target and may be reproduced, continues from them (resume: {job: N})
+or begins with their weights (model: {init: {job: N}}).
 
 Examples:
   podium retention due --within 7d

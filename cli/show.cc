@@ -17,6 +17,7 @@
 #include "cli/print.h"
 #include "cli/projection_text.h"
 #include "cli/terminal.h"
+#include "common/model/origin.h"
 
 namespace podium::cli {
 namespace {
@@ -54,6 +55,27 @@ std::string after_text(const json& job) {
 std::string resumed_text(const json& job) {
   const json::json_pointer resumed("/spec/resume/job");
   return job.contains(resumed) ? fmt::format("job {}", job.at(resumed).get<std::int64_t>()) : "";
+}
+
+// "step 200 of /shared/…/jobs/12/checkpoints/step-00000200, XXH3 0123456789abcdef", or until the worker has
+// told it what the spec names.
+std::string origin_text(const json& job) {
+  const json origin = field(job, "origin");
+  if (origin.is_object())
+    return fmt::format("step {} of {}, XXH3 {}", human_count(integer_field(origin, "step")),
+                       text_field(origin, "path"), text_field(origin, "xxh3"));
+  const json::json_pointer init("/spec/model/init");
+  if (!job.contains(init)) return "";
+  return job.at(init).is_object() ? describe(job_checkpoint_from_json(job.at(init)))
+                                  : job.at(init).get<std::string>();
+}
+
+// "…/checkpoints/step-00000200, eval/f1 88.1"
+std::string best_text(const json& checkpoint) {
+  const json best = field(checkpoint, "best");
+  if (!best.is_object()) return "";
+  return fmt::format("{}, {} {}", text_field(checkpoint, "path"), text_field(best, "metric"),
+                     human_value(best.at("value")));
 }
 
 // "2026-03-01 20:00, 3m12s ago"
@@ -108,6 +130,7 @@ std::string job_page(const json& job, const Besides& besides, const Terminal& te
   text += row("layout", layout_text(job));
   text += row("after", after_text(job));
   text += row("resumes", resumed_text(job));
+  text += row("begins with", origin_text(job));
   text += row("account", text_field(job, "account"));
   text += row("held", flag_field(job, "held") ? "until podium release" : "");
   text += row("priority", std::to_string(integer_field(job, "priority")));
@@ -117,6 +140,7 @@ std::string job_page(const json& job, const Besides& besides, const Terminal& te
   text += row("run time", run_time_text(job, now_millis()));
   if (command_text(job).empty()) text += row("steps", progress_text(job));
   text += row("checkpoint", text_field(field(job, "checkpoint"), "path"));
+  text += row("best", best_text(field(job, "best_checkpoint")));
   text += row("latest", latest_text(job.value("latest", json::object())));
   text += row("target", target_text(job));
   text += row("expected", besides.expected);

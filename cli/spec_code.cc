@@ -102,8 +102,8 @@ class CommittedCode {
 std::optional<SpecCode> pack_spec_code(const SpecFile& spec, const std::string& path) {
   const auto loaded = load_experiment(spec.text, spec.name);
   if (!loaded) return std::nullopt;
-  const std::optional<CodeSpec>& code = loaded->jobs.front().code;
-  if (!code || !code->snapshot.empty()) return std::nullopt;
+  const CodeSpec* const code = code_of(*loaded);
+  if (code == nullptr || !code->snapshot.empty()) return std::nullopt;
   const fs::path beside = path == "-" ? fs::current_path() : fs::absolute(path).parent_path();
   if (code->git.empty())
     return SpecCode{

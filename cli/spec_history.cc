@@ -21,8 +21,8 @@ constexpr std::size_t kMostCommits = 1000;
 std::optional<std::string> code_folder(const std::string& text, const fs::path& path) {
   const auto loaded = load_experiment(text, path.string());
   if (!loaded) return std::nullopt;
-  const std::optional<CodeSpec>& code = loaded->jobs.front().code;
-  if (!code || !code->snapshot.empty() || !code->git.empty()) return std::nullopt;
+  const CodeSpec* const code = code_of(*loaded);
+  if (code == nullptr || !code->snapshot.empty() || !code->git.empty()) return std::nullopt;
   const fs::path folder = (path.parent_path() / code->folder).lexically_normal();
   if (leads_out_of_folder(folder)) return std::nullopt;
   std::string inside = folder.generic_string();

@@ -33,10 +33,9 @@ std::optional<std::string> folder_in_repository(const std::string& spec, const s
 
 Result<KeptCode> keep_spec_code(const SpecSubmission& submission, const fs::path& home) {
   const auto loaded = load_experiment(submission.spec, submission.file);
-  if (!loaded || !loaded->jobs.front().code || !loaded->jobs.front().code->snapshot.empty())
-    return KeptCode{};
-  const CodeSpec& wanted = *loaded->jobs.front().code;
-  const auto folder = folder_in_repository(submission.file, wanted.folder);
+  const CodeSpec* const wanted = loaded ? code_of(*loaded) : nullptr;
+  if (wanted == nullptr || !wanted->snapshot.empty()) return KeptCode{};
+  const auto folder = folder_in_repository(submission.file, wanted->folder);
   if (!folder) return wrong_folder(submission, "the folder lies outside of the repository");
   std::vector<TarEntry> files;
   try {
@@ -49,7 +48,7 @@ Result<KeptCode> keep_spec_code(const SpecSubmission& submission, const fs::path
   const auto in_use = [&] { return Reader(home).code_in_use(); };
   if (!keep_code(home / "code", code->sha256, code->packed, in_use))
     throw std::runtime_error("the code of living jobs takes all the room that there is for code");
-  return KeptCode{code->sha256, wanted.git.empty() ? "" : submission.code_commit};
+  return KeptCode{code->sha256, wanted->git.empty() ? "" : submission.code_commit};
 }
 
 }  // namespace podium

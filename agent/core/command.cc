@@ -177,6 +177,7 @@ Launch complete_launch(const Launch& order, const TaskPaths& paths) {
   launch.data_folder = paths.data;
   launch.checkpoint_folder = paths.checkpoints;
   launch.resume_folder = paths.resume;
+  launch.init_folder = paths.init;
   launch.events_path = paths.events;
   return launch;
 }

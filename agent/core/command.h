@@ -22,6 +22,7 @@ struct TaskPaths {
   std::string resume;       // of the job that its spec resumes; "" for none
   std::string worker;       // podium-worker
   std::string code = {};    // this task's copy of the job's code; "" for none
+  std::string init = {};    // checkpoints of the job whose weights its model takes; "" for none
 };
 
 struct TaskCommand {

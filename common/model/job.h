@@ -62,6 +62,7 @@ struct JobRequest {
   std::vector<int> sizes = {};
   bool saves = false;                // writes checkpoints as it goes, not only when it is told to stop
   std::optional<JobId> resume = {};  // starts from the newest checkpoint of that job
+  std::optional<JobId> init = {};    // takes its first weights from a checkpoint of that job
   bool process_per_node = false;     // one rank on each node, which drives all the job's devices there
 
   bool elastic() const { return !sizes.empty(); }

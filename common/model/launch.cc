@@ -34,6 +34,7 @@ json to_json(const Launch& launch) {
       {"grace_ms", launch.grace.count()}};
   if (!launch.more_devices.empty()) out["device"]["more"] = launch.more_devices;
   if (!launch.resume_folder.empty()) out["paths"]["resume"] = launch.resume_folder;
+  if (!launch.init_folder.empty()) out["paths"]["init"] = launch.init_folder;
   return out;
 }
 
@@ -59,6 +60,7 @@ Launch launch_from_json(const json& in) {
   launch.data_folder = in.at("paths").at("data");
   launch.checkpoint_folder = in.at("paths").at("checkpoints");
   launch.resume_folder = in.at("paths").value("resume", "");
+  launch.init_folder = in.at("paths").value("init", "");
   launch.events_path = in.at("paths").at("events");
   launch.grace = Duration{in.at("grace_ms").get<std::int64_t>()};
   return launch;

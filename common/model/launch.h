@@ -52,6 +52,7 @@ struct Launch {
   std::string data_folder;        // where relative data paths begin
   std::string checkpoint_folder;  // shared by all nodes of the job and by all its attempts
   std::string resume_folder;      // checkpoints of the job that the spec resumes, only read; "" for none
+  std::string init_folder;        // the same of the job whose weights model.init takes
   std::string events_path;        // events.jsonl of this task
 
   Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL

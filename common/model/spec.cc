@@ -69,6 +69,7 @@ json model_json(const ModelSpec& model) {
   }
   if (!model.preset.empty()) out["preset"] = model.preset;
   if (!model.init.empty()) out["init"] = model.init;
+  if (model.init_job) out["init"] = to_json(*model.init_job);
   return out;
 }
 
@@ -88,7 +89,10 @@ ModelSpec model_from(const json& in) {
   model.key_value_heads = in.value("key_value_heads", model.key_value_heads);
   model.rope_theta = in.value("rope_theta", model.rope_theta);
   model.tie_embeddings = in.value("tie_embeddings", model.tie_embeddings);
-  model.init = in.value("init", "");
+  if (const auto init = in.find("init"); init != in.end() && init->is_object())
+    model.init_job = job_checkpoint_from_json(*init);
+  else
+    model.init = in.value("init", "");
   return model;
 }
 
@@ -393,6 +397,7 @@ json to_json(const JobSpec& spec) {
   out["parallel"] = parallel_json(spec.parallel);
   out["checkpoint"] = {{"every", steps_text(spec.checkpoint.every)},
                        {"keep", spec.checkpoint.keep},
+                       {"best", spec.checkpoint.best.empty() ? kNoBest : spec.checkpoint.best},
                        {"begin_anew", spec.checkpoint.begin_anew}};
   out["evaluate"] = {{"every", steps_text(spec.evaluate.every)}, {"sequences", spec.evaluate.sequences}};
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
@@ -428,6 +433,8 @@ JobSpec job_spec_from_json(const json& in) {
   spec.parallel = parallel_from(in.at("parallel"));
   spec.checkpoint.every = steps_from(in.at("checkpoint").at("every"), "checkpoint.every");
   spec.checkpoint.keep = in.at("checkpoint").at("keep");
+  spec.checkpoint.best = in.at("checkpoint").value("best", kNoBest);
+  if (spec.checkpoint.best == kNoBest) spec.checkpoint.best.clear();
   spec.checkpoint.begin_anew = in.at("checkpoint").value("begin_anew", false);
   spec.evaluate.every = steps_from(in.at("evaluate").at("every"), "evaluate.every");
   spec.evaluate.data = in.at("evaluate").value("data", "");

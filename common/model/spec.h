@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/model/classify_spec.h"
 #include "common/model/job.h"
+#include "common/model/origin.h"
 
 namespace podium {
 
@@ -43,8 +44,10 @@ struct ModelSpec {
   double attention_dropout = 0.1;  // on attention probabilities
   double initializer_range = 0.02;
   double rope_theta = 10000;  // llama: the base of the angles by which positions turn queries and keys
-  std::string
-      init;  // folder of a Hugging Face model to start from, relative to the data folder; "" fresh weights
+  // What the first weights are of; neither: they are drawn. A path is that of a Hugging Face folder, of a
+  // checkpoint, or of a folder of checkpoints, and relative to the data folder.
+  std::string init;
+  std::optional<JobCheckpoint> init_job;
 
   bool tie_embeddings = false;  // llama: the word embeddings score tokens, as bert's and gpt's always do
 
@@ -156,10 +159,13 @@ struct ResourcesSpec {
   Within within = Within::anywhere;
 };
 
+inline constexpr char kNoBest[] = "none";  // of checkpoint.best
+
 struct CheckpointSpec {
   std::int64_t every = 0;  // steps; 0: only at the end and on SIGTERM
   int keep = 3;
   bool begin_anew = false;  // where no checkpoint is whole, instead of failing
+  std::string best;         // the metric by which the best one is kept as well; "" for none
 };
 
 struct EvaluateSpec {

@@ -27,6 +27,7 @@ json to_json(const WorkerEvent& event) {
                                            {"parameters", e.parameters},
                                            {"device", e.device}};
                               if (e.text) started["text"] = to_json(*e.text);
+                              if (e.origin) started["origin"] = to_json(*e.origin);
                               return started;
                             },
                             [](const MetricsEvent& e) -> json {
@@ -35,11 +36,14 @@ json to_json(const WorkerEvent& event) {
                               return {{"type", "metrics"}, {"step", e.step}, {"values", std::move(values)}};
                             },
                             [](const CheckpointEvent& e) -> json {
-                              return {{"type", "checkpoint"},
-                                      {"step", e.step},
-                                      {"path", e.path},
-                                      {"bytes", e.bytes},
-                                      {"seconds", e.seconds}};
+                              json saved{{"type", "checkpoint"},
+                                         {"step", e.step},
+                                         {"path", e.path},
+                                         {"bytes", e.bytes},
+                                         {"seconds", e.seconds}};
+                              if (e.best)
+                                saved["best"] = {{"metric", e.best->metric}, {"value", e.best->value}};
+                              return saved;
                             },
                             [](const TargetEvent& e) -> json {
                               return {{"type", "target"},
@@ -77,10 +81,15 @@ WorkerEvent worker_event_from_json(const json& in) {
                          in.value("device", "")};
     if (const auto text = in.find("text"); text != in.end() && text->is_object())
       started.text = text_identity_from_json(*text);
+    if (const auto origin = in.find("origin"); origin != in.end() && origin->is_object())
+      started.origin = origin_from_json(*origin);
     event.body = std::move(started);
   } else if (type == "checkpoint") {
-    event.body = CheckpointEvent{in.at("step"), in.at("path"), in.value("bytes", std::int64_t{0}),
-                                 in.value("seconds", 0.0)};
+    CheckpointEvent saved{in.at("step"), in.at("path"), in.value("bytes", std::int64_t{0}),
+                          in.value("seconds", 0.0)};
+    if (const auto best = in.find("best"); best != in.end() && best->is_object())
+      saved.best = {best->at("metric"), best->at("value")};
+    event.body = std::move(saved);
   } else if (type == "target") {
     event.body = TargetEvent{in.at("step"), in.at("metric"), number_from_json(in.at("value"))};
   } else if (type == "note") {

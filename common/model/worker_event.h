@@ -12,18 +12,21 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/origin.h"
 #include "common/model/text_identity.h"
 
 namespace podium {
 
 // {"type":"started","t":ms,"step":first,"steps":last,"parameters":n?,"device":"…"?,"text":{"tokens":n,
-// "sentences":n,"xxh3":"…"}?}: training begins after `step`, on that text.
+// "sentences":n,"xxh3":"…"}?,"origin":{"path":"…","step":n,"xxh3":"…"}?}: training begins after `step`, on
+// that text; its first weights, at step 0, are those of the checkpoint `origin`.
 struct StartedEvent {
   std::int64_t step = 0;
   std::int64_t steps = 0;
   std::int64_t parameters = 0;
   std::string device;
   std::optional<TextIdentity> text = {};
+  std::optional<Origin> origin = {};
 };
 
 // {"type":"metrics","t":ms,"step":n,"values":{"train/loss":1.5,…}}; rank 0 only. Steps count finished
@@ -33,12 +36,22 @@ struct MetricsEvent {
   std::vector<std::pair<std::string, double>> values;
 };
 
-// {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n?,"seconds":s?}: whole and on disk.
+// A held-out metric, and its value.
+struct BestValue {
+  std::string metric;
+  double value = 0;
+
+  bool operator==(const BestValue&) const = default;
+};
+
+// {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n?,"seconds":s?,
+// "best":{"metric":"eval/f1","value":x}?}: whole and on disk; with `best` the best of the job so far.
 struct CheckpointEvent {
   std::int64_t step = 0;
   std::string path;
   std::int64_t bytes = 0;
   double seconds = 0;
+  std::optional<BestValue> best = {};
 };
 
 // {"type":"target","t":ms,"step":n,"metric":"eval/mlm_loss","value":x}: the clock stops at t.

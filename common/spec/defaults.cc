@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/model/family.h"
+#include "common/spec/facts.h"
 #include "common/spec/schema.h"
 
 namespace podium {

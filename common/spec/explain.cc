@@ -119,13 +119,14 @@ class Explainer {
  public:
   // `elsewhere`: keys of the format that this value does not have.
   Explainer(const json& schema, const json& value, std::string pointer, std::string name,
-            const std::vector<Suggestion>& elsewhere, Problems& problems)
+            const std::vector<Suggestion>& elsewhere, Problems& problems, bool in_part = false)
       : schema_(schema),
         value_(value),
         pointer_(std::move(pointer)),
         name_(std::move(name)),
         elsewhere_(elsewhere),
-        problems_(problems) {}
+        problems_(problems),
+        in_part_(in_part) {}
 
   bool run() {
     if (type()) {
@@ -218,7 +219,7 @@ class Explainer {
   }
 
   void mapping() {
-    for (const json& key : schema_.value("required", json::array()))
+    for (const json& key : in_part_ ? json::array() : schema_.value("required", json::array()))
       if (!value_.contains(key)) missing_key(key.get<std::string>());
     if (value_.size() < schema_.value("minProperties", 0u)) say(name_ + " needs at least one key");
     if (value_.size() > schema_.value("maxProperties", value_.size()))
@@ -245,9 +246,12 @@ class Explainer {
       siblings.emplace_back(name, name);
       for (const json& other : also_called(property)) siblings.emplace_back(other.get<std::string>(), name);
     }
-    auto near = closest(key, siblings);
+    const bool is_of_top =
+        !pointer_.empty() && std::ranges::find(elsewhere_, Suggestion(key, key)) != elsewhere_.end();
+    auto near = is_of_top ? std::optional(key) : closest(key, siblings);
     if (!near) near = closest(key, keys_below(schema_));
-    if (near && !pointer_.empty() && !schema_.at("properties").contains(*near)) near = name_ + "." + *near;
+    if (near && !is_of_top && !pointer_.empty() && !schema_.at("properties").contains(*near))
+      near = name_ + "." + *near;
     if (!near) near = closest(key, elsewhere_);
     problems_.add_key(pointer_ + "/" + pointer_step(key),
                       "unknown key " + in_quotes(key) + "; " + key_remedy(key, near));
@@ -272,6 +276,7 @@ class Explainer {
   std::string name_;
   const std::vector<Suggestion>& elsewhere_;
   Problems& problems_;
+  const bool in_part_;
   bool said_ = false;
 };
 
@@ -302,11 +307,13 @@ const json& also_called(const json& property) {
   return names == property.end() ? none : *names;
 }
 
-bool explain(const json& document, const std::string& pointer, Problems& problems) {
+bool explain(const json& document, const std::string& pointer, Problems& problems, bool in_part) {
   const json::json_pointer at(pointer);
   const json* schema = schema_of(at);
   if (!schema || !document.contains(at)) return false;
-  return Explainer(resolved(*schema), document.at(at), pointer, dotted(pointer), all_keys(), problems).run();
+  return Explainer(resolved(*schema), document.at(at), pointer, dotted(pointer), all_keys(), problems,
+                   in_part)
+      .run();
 }
 
 namespace {

@@ -18,8 +18,9 @@ std::string shown(const nlohmann::json& value);
 const nlohmann::json& also_called(const nlohmann::json& property);
 
 // Adds a problem for each keyword of the schema at `pointer` that the value itself (not its children)
-// violates. False where there is none.
-bool explain(const nlohmann::json& document, const std::string& pointer, Problems& problems);
+// violates. False where there is none. `in_part`: keys that another part of the spec may have are not missed.
+bool explain(const nlohmann::json& document, const std::string& pointer, Problems& problems,
+             bool in_part = false);
 
 // Adds a problem for each keyword of `schema`, which has no "$ref", that the document or a value within
 // breaks: a format other than the spec's. `whole`: what the document is called, as "the file".

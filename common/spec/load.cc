@@ -1,8 +1,8 @@
 #include "common/spec/load.h"
 
 #include "common/spec/asha.h"
-#include "common/spec/defaults.h"
-#include "common/spec/meaning.h"
+#include "common/spec/job_document.h"
+#include "common/spec/job_list.h"
 #include "common/spec/parameter.h"
 #include "common/spec/problems.h"
 #include "common/spec/schema.h"
@@ -17,24 +17,6 @@ using nlohmann::json;
 
 // How many problems are told: the jobs of a study tend to fail alike, and nobody reads more.
 constexpr std::size_t kEnoughProblems = 20;
-
-// Sets refused values to null, so that the rules of meaning.h pass over them.
-json without_refused(json document, const Problems& problems) {
-  for (const std::string& pointer : problems.pointers()) {
-    const json::json_pointer at(pointer);
-    if (!at.empty() && document.contains(at)) document[at] = nullptr;
-  }
-  return document;
-}
-
-// Checks one job's document; the filled document is worth reading only if no problem was added.
-json check_job(const json& document, Problems& problems) {
-  check_shape(document, problems);
-  if (!document.is_object()) return {};
-  json filled = with_defaults(without_refused(document, problems));
-  check_meaning(filled, problems);
-  return filled;
-}
 
 json normalised_study(const json& document, const JobSpec& base, const std::optional<Asha>& asha) {
   json normalised = to_json(base);
@@ -59,11 +41,18 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   if (!read) return problems.errors();
   json document = *read;
   apply_overrides(overrides, document, places, problems);
+  if (lists_jobs(document)) {
+    clear_overridden(overrides, document);
+    LoadedExperiment listed = load_job_list(document, problems);
+    if (!problems.empty()) return problems.errors();
+    return listed;
+  }
   if (document.is_object()) {
     const std::size_t before = problems.count();
     check_lengths(document, problems);
     check_study_size(document, problems);
     if (problems.count() > before) return problems.errors();  // what follows looks at every item
+    check_numbers(document, problems);
     check_sweep(document, problems);
     check_repeat(document, problems);
     fill_from_sweep(document);
@@ -89,6 +78,12 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   }
   if (!problems.empty()) return problems.errors();
   return loaded;
+}
+
+const CodeSpec* code_of(const LoadedExperiment& loaded) {
+  for (const JobSpec& job : loaded.jobs)
+    if (job.code) return &*job.code;
+  return nullptr;
 }
 
 std::string place_in(std::string_view yaml, std::string_view file_name, const std::string& pointer) {

@@ -12,6 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/model/asha.h"
+#include "common/model/links.h"
 #include "common/model/spec.h"
 
 namespace podium {
@@ -23,10 +24,17 @@ constexpr std::size_t kMaxJobsInTurn = 100;  // each waits for all before it
 struct LoadedExperiment {
   std::string name;
   nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
-  std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
+  std::vector<JobSpec> jobs;  // one, a study's in the order of its values, or those that the spec lists
   bool in_turn = false;       // each job starts when those before it have ended, successful or not
   std::optional<Asha> asha;   // the jobs are trials; losing trials are ended
+  std::vector<JobLinks> links =
+      {};  // of each job to others of them, where the spec lists its jobs; else none
+
+  bool listed() const { return !links.empty(); }
 };
+
+// The code that its programs run in, which all of them share; nullptr where none has some.
+const CodeSpec* code_of(const LoadedExperiment& loaded);
 
 // A value of the command line that replaces the file's: "training.schedule.steps" and "20", as in YAML.
 struct Override {

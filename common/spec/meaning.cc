@@ -20,6 +20,7 @@ void check_meaning(const json& filled, Problems& problems) {
   check_classify(facts, problems);
   check_layout(facts, problems);
   check_target(facts, problems);
+  check_best(facts, problems);
   check_asha(facts, problems);
   check_program(facts, problems);
   check_code(facts, problems);
@@ -41,6 +42,7 @@ void check_label(const std::string& key, Problems& problems) {
 }  // namespace
 
 void check_parts(const Facts& facts, Problems& problems) {
+  if (!facts.has("/resources")) problems.add_missing("/resources", "the spec needs the key \"resources\"");
   const bool runs_command = facts.has("/command");
   if (runs_command)
     for (const char* part : {"/model", "/data", "/training", "/parallel", "/checkpoint", "/evaluate"})
@@ -57,9 +59,10 @@ void check_parts(const Facts& facts, Problems& problems) {
                                          "your own)",
                                          dotted(part)));
   if (facts.has("/resume") && facts.has("/model/init"))
-    problems.add_key(
-        "/resume",
-        "resume takes all weights from another job's checkpoint and model.init from a file; keep one");
+    problems.add_key("/resume",
+                     "resume goes on with all that another job's checkpoint holds, and model.init begins "
+                     "anew with weights "
+                     "alone; keep one");
   if (!facts.has("/labels") || !facts.all()["labels"].is_object()) return;
   for (const auto& [key, value] : facts.all()["labels"].items()) check_label(key, problems);
 }

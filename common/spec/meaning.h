@@ -31,6 +31,7 @@ void check_classify(const Facts& facts, Problems& problems);  // columns and lab
 void check_layout(const Facts& facts, Problems& problems);    // devices, nodes, parallelism, walltime
 void check_elastic(const Facts& facts, Problems& problems);   // a range of devices
 void check_target(const Facts& facts, Problems& problems);    // the metric and its bound
+void check_best(const Facts& facts, Problems& problems);      // the metric of checkpoint.best
 void check_asha(const Facts& facts, Problems& problems);      // a sweep that ends losing trials
 void check_program(const Facts& facts, Problems& problems);   // a command's environment and texts
 void check_code(const Facts& facts, Problems& problems);      // the files that it comes with

@@ -41,4 +41,17 @@ void check_target(const Facts& facts, Problems& problems) {
                  fmt::format("target.metric must be a metric's name such as eval/loss, not \"{}\"", *metric));
 }
 
+void check_best(const Facts& facts, Problems& problems) {
+  const std::string at = "/checkpoint/best";
+  const auto metric = facts.text(at);
+  if (!metric || *metric == kNoBest) return;
+  if (!metric->starts_with("eval/"))
+    problems.add(
+        at, fmt::format("checkpoint.best must be a metric of evaluations such as eval/loss, or none, not "
+                        "\"{}\"",
+                        *metric));
+  else
+    check_reported(facts, at, *metric, problems);
+}
+
 }  // namespace podium

@@ -7,9 +7,19 @@ std::string format_place(std::string_view file_name, Place place) {
   return std::string(file_name) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
-void Problems::turn_to_job(std::string name, std::map<std::string, std::string> redirected) {
+void Problems::turn_to_job(std::string name, std::map<std::string, std::string> redirected, bool once) {
   job_ = std::move(name);
   redirected_ = std::move(redirected);
+  once_ = once;
+}
+
+std::string Problems::placed(const std::string& pointer) const {
+  const auto found = redirected_.find(pointer);
+  return found == redirected_.end() ? pointer : found->second;
+}
+
+bool Problems::is_told(const std::string& pointer, const std::string& message) {
+  return once_ && !told_once_.emplace(placed(pointer), message).second;
 }
 
 std::pair<std::string, std::string> Problems::told(const std::string& pointer, std::string message) const {
@@ -19,17 +29,23 @@ std::pair<std::string, std::string> Problems::told(const std::string& pointer, s
 }
 
 void Problems::add(const std::string& pointer, std::string message) {
+  if (is_told(pointer, message)) return;
   const auto [target, text] = told(pointer, std::move(message));
   add_at(places_->value(target), target, text);
 }
 
 void Problems::add_key(const std::string& pointer, std::string message) {
+  if (is_told(pointer, message)) return;
   const auto [target, text] = told(pointer, std::move(message));
   add_at(places_->key(target), target, text);
 }
 
 void Problems::add_missing(const std::string& pointer, std::string message) {
-  add_at(places_->key(pointer.substr(0, pointer.rfind('/'))), pointer, std::move(message));
+  const std::size_t last = pointer.rfind('/');
+  const std::string around = placed(pointer.substr(0, last));
+  if (is_told(pointer, message)) return;
+  if (once_) message = told(pointer.substr(0, last), std::move(message)).second;
+  add_at(places_->key(around), around + pointer.substr(last), std::move(message));
 }
 
 void Problems::add_at(Place place, const std::string& pointer, std::string message) {

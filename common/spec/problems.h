@@ -29,7 +29,8 @@ class Problems {
 
   // From now on, a problem at the first pointer of a pair is placed at the second, and other problems name
   // the job: the values of a study's job stand elsewhere in the document.
-  void turn_to_job(std::string name, std::map<std::string, std::string> redirected);
+  // `once`: a problem of several jobs at one place is told of the first alone.
+  void turn_to_job(std::string name, std::map<std::string, std::string> redirected, bool once = false);
 
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
@@ -39,11 +40,15 @@ class Problems {
  private:
   // The pointer to show, and the message with its job.
   std::pair<std::string, std::string> told(const std::string& pointer, std::string message) const;
+  std::string placed(const std::string& pointer) const;
+  bool is_told(const std::string& pointer, const std::string& message);
 
   std::string_view file_name_;
   const SourceMap* places_;
   std::string job_;
   std::map<std::string, std::string> redirected_;
+  bool once_ = false;
+  std::set<std::pair<std::string, std::string>> told_once_;  // of all jobs: places and messages without a job
   std::set<std::tuple<Place, std::string, std::string>> found_;
 };
 

@@ -41,7 +41,7 @@ void collect_keys(const json& schema, const std::string& path, std::vector<Sugge
   }
 }
 
-// The schema for valijson: it compares every item of a list with every other, so lists are compared here
+// For valijson: it compares every item of a list with every other, so lists are compared here
 // instead.
 json without_unique_items(json schema) {
   if (schema.is_object()) schema.erase("uniqueItems");
@@ -78,7 +78,8 @@ bool has_twins(const json& list) { return std::set<json>(list.begin(), list.end(
 const valijson::Schema& compiled_schema() {
   static const auto schema = [] {
     auto compiled = std::make_unique<valijson::Schema>();
-    const json judged = without_unique_items(experiment_schema());
+    json judged = without_unique_items(experiment_schema());
+    judged.erase("anyOf");  // meaning.h has a better message
     valijson::SchemaParser(valijson::SchemaParser::kDraft7)
         .populateSchema(NlohmannJsonAdapter(judged), *compiled);
     return compiled;
@@ -141,7 +142,13 @@ void refuse_nul(const std::string& pointer, const json& value, Problems& problem
     refuse_nul(pointer + "/" + pointer_step(key), inner, problems);
 }
 
-void check_shape(const json& document, Problems& problems) {
+// Whether the keys that `pointer`'s schema requires must stand there and nowhere else.
+bool is_whole(const std::string& pointer, bool lists_jobs) {
+  return !lists_jobs || pointer.empty() || pointer.starts_with("/after/") ||
+         (pointer.starts_with("/jobs/") && pointer.find('/', 6) == std::string::npos);
+}
+
+void judge_shape(const json& document, bool lists_jobs, Problems& problems) {
   refuse_nul("", document, problems);
   valijson::Validator validator;
   valijson::ValidationResults results;
@@ -159,10 +166,14 @@ void check_shape(const json& document, Problems& problems) {
   bool explained = !refused.empty();
   for (const std::string& place : places) {
     if (problems.count() > kMostExplained) return;
-    explained |= !refused.contains(place) && explain(document, place, problems);
+    explained |= !refused.contains(place) && explain(document, place, problems, !is_whole(place, lists_jobs));
   }
-  if (explained) return;
+  if (explained || lists_jobs) return;
   for (const auto& result : results) problems.add(pointer_from(result.context), result.description);
 }
+
+void check_shape(const json& document, Problems& problems) { judge_shape(document, false, problems); }
+
+void check_parts_of_shape(const json& document, Problems& problems) { judge_shape(document, true, problems); }
 
 }  // namespace podium

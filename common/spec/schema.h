@@ -33,4 +33,8 @@ void check_lengths(const nlohmann::json& document, Problems& problems);
 // very many only the first.
 void check_shape(const nlohmann::json& document, Problems& problems);
 
+// The same of a document that lists jobs: what a job lacks the rest of the document may have, and the other
+// way round.
+void check_parts_of_shape(const nlohmann::json& document, Problems& problems);
+
 }  // namespace podium

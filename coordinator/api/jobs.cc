@@ -89,6 +89,7 @@ struct JobDetail {
   std::vector<CheckpointView> checkpoints;
   std::string spec, source;  // JSON
   std::optional<TextIdentity> text;
+  std::optional<Origin> origin;
 };
 
 std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
@@ -100,7 +101,8 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
                    reader.checkpoints(id),
                    reader.job_spec(id).value_or("null"),
                    experiment && !experiment->source.empty() ? experiment->source : "null",
-                   reader.text_of(id)};
+                   reader.text_of(id),
+                   reader.origin_of(id)};
 }
 
 }  // namespace
@@ -138,12 +140,17 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
   json body = job_json(detail->job, api.loop, revision);
   body["attempts"] = json::array();
   for (const AttemptView& attempt : detail->attempts) body["attempts"].push_back(attempt_json(attempt));
-  body["checkpoint"] = detail->checkpoints.empty()
-                           ? json(nullptr)
-                           : checkpoint_json(detail->checkpoints.back(), *id, api.loop.state().folder);
+  const auto& saved = detail->checkpoints;
+  const auto shown = [&](auto one) {
+    return one == saved.end() ? json(nullptr) : checkpoint_json(*one, *id, api.loop.state().folder);
+  };
+  body["checkpoint"] = shown(saved.empty() ? saved.end() : std::prev(saved.end()));
+  body["best_checkpoint"] =
+      shown(std::ranges::find_if(saved, [](const CheckpointView& one) { return one.best.has_value(); }));
   body["spec"] = json::parse(detail->spec);
   body["source"] = json::parse(detail->source);
   body["text"] = detail->text ? to_json(*detail->text) : json(nullptr);
+  body["origin"] = detail->origin ? to_json(*detail->origin) : json(nullptr);
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

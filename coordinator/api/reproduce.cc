@@ -22,10 +22,13 @@ struct Original {
   ComparedJob then;
 };
 
-// Makes it the spec of a single job. The jobs that it waited for have ended.
-std::string spec_again(const std::string& written) {
+// Makes it the spec of a single job. The jobs that it waited for have ended. The weights that it begins with
+// are those of the same checkpoint, which may be that job's best and newest no more.
+std::string spec_again(const std::string& written, const std::optional<Origin>& origin) {
   json spec = json::parse(written);
   spec.erase("after");
+  const json::json_pointer init("/model/init");
+  if (origin && spec.contains(init) && spec.at(init).is_object()) spec.at(init)["checkpoint"] = origin->step;
   spec["labels"].erase(kReproduces);
   return spec.dump(2);
 }
@@ -35,7 +38,7 @@ std::optional<Original> read_original(Reader& reader, JobId id, Time now) {
   if (!job) return std::nullopt;
   const ExperimentView experiment = reader.experiment(job->experiment).value();
   Original original{{}, job->request.kind, reader.compared(*job, {{}, now})};
-  original.submission.spec = spec_again(reader.job_spec(id).value());
+  original.submission.spec = spec_again(reader.job_spec(id).value(), original.then.origin);
   original.submission.reproduces = id;
   original.submission.file = experiment.file;
   original.submission.source = experiment.source;

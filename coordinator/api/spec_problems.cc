@@ -41,15 +41,24 @@ Errors folded(const Errors& errors) {
   return first;
 }
 
+// An objection to a job of a list may be about what stands around the list.
+std::string placed(const nlohmann::json& document, const std::string& pointer) {
+  constexpr std::string_view kJobs = "/jobs/";
+  const std::size_t end = pointer.starts_with(kJobs) ? pointer.find('/', kJobs.size()) : std::string::npos;
+  if (end == std::string::npos || document.contains(nlohmann::json::json_pointer(pointer))) return pointer;
+  const std::string around = pointer.substr(end);
+  return document.contains(nlohmann::json::json_pointer(around)) ? around : pointer;
+}
+
 }  // namespace
 
 Errors told_of_spec(Errors errors, const Submission& submission) {
   SourceMap places;
   Problems unread(submission.file, places);
-  read_yaml(submission.spec, places, unread);
+  const auto document = read_yaml(submission.spec, places, unread);
   for (Error& error : errors) {
     if (!error.where.starts_with('/')) continue;
-    error.pointer = error.where;
+    error.pointer = document ? placed(*document, error.where) : error.where;
     error.where = format_place(submission.file, places.value(error.pointer));
   }
   return folded(errors);
@@ -64,7 +73,7 @@ std::optional<std::string> sound_part(const Submission& submission, const Errors
   if (!document || !unread.empty()) return std::nullopt;
   for (const std::string& pointer : refused) {
     const auto asks = [&](const char* part) { return pointer.starts_with(part); };
-    if (std::ranges::any_of(std::array{"/resources", "/parallel", "/scaling", "/sweep"}, asks))
+    if (std::ranges::any_of(std::array{"/resources", "/parallel", "/scaling", "/sweep", "/jobs"}, asks))
       return std::nullopt;
     const nlohmann::json::json_pointer at(pointer);
     if (at.empty() || !document->contains(at)) return std::nullopt;

@@ -12,13 +12,15 @@ using nlohmann::json;
 
 struct StudyFound {
   std::optional<json> study;
-  bool experiment = false;  // there is one of that number, of a single job
+  std::string why_none = {};  // of an experiment that is no study
 };
 
 StudyFound read_study(Reader& reader, ExperimentId id, Time now) {
   const std::optional<StudyView> study = reader.study(id);
-  if (study) return {study_details_json(reader, *study, now), true};
-  return {std::nullopt, reader.experiment(id).has_value()};
+  if (study) return {study_details_json(reader, *study, now)};
+  const auto experiment = reader.experiment(id);
+  if (!experiment) return {};
+  return {std::nullopt, experiment->listed ? "lists its jobs" : "has one job"};
 }
 
 }  // namespace
@@ -54,8 +56,9 @@ awaitable<ServerReply> get_study(Api& api, Call call) {
   const Time now = api.loop.now();
   StudyFound found =
       co_await api.pool.read([id, now](Reader& reader) { return read_study(reader, *id, now); });
-  if (!found.study && found.experiment)
-    co_return problem(404, "experiment " + call.path[0] + " has one job and is no study", call.request.id);
+  if (!found.study && !found.why_none.empty())
+    co_return problem(404, "experiment " + call.path[0] + " " + found.why_none + " and is no study",
+                      call.request.id);
   if (!found.study) co_return no_such(call, "study", call.path[0]);
   (*found.study)["published"] = *rows;
   co_return json_reply(200, *found.study);

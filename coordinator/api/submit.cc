@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/model/reproduces.h"
+#include "coordinator/api/origin_problems.h"
 #include "coordinator/api/spec_problems.h"
 #include "coordinator/store/code_files.h"
 
@@ -72,6 +73,12 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   ExperimentText text = text_of(submission, key);
   const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
+  text.listed = loaded.listed();
+  text.links = loaded.links;
+  if (const Errors origins = co_await origin_problems(api, loaded); !origins.empty()) {
+    Errors all = co_await objections(api, loaded);
+    co_return co_await told(api, std::move(all), std::move(submission));
+  }
   SubmitExperiment wish = co_await wish_of(api, loaded);
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
   if (!events) co_return co_await told(api, events.errors(), std::move(submission));
@@ -87,14 +94,19 @@ struct Twin {
 std::string difference(Reader& reader, ExperimentId known, const Submission& now) {
   const ExperimentView before = reader.experiment(known).value();
   if (before.spec != now.spec) return "spec";
-  const JobSpec job = job_spec_from_json(nlohmann::json::parse(reader.job_spec(before.jobs.front()).value()));
-  const auto label = job.labels.find(kReproduces);
-  if ((label == job.labels.end() ? "" : label->second) != (now.reproduces ? to_string(*now.reproduces) : ""))
+  LoadedExperiment made;
+  for (const JobId id : before.jobs) {
+    made.jobs.push_back(job_spec_from_json(nlohmann::json::parse(reader.job_spec(id).value())));
+    if (!before.listed) break;  // the others have the same code
+  }
+  const auto& labels = made.jobs.front().labels;
+  const auto label = labels.find(kReproduces);
+  if ((label == labels.end() ? "" : label->second) != (now.reproduces ? to_string(*now.reproduces) : ""))
     return "job to repeat";
-  if (!job.code) return "";
-  const bool same_files = now.code.empty() || now.code == job.code->snapshot;
-  const bool same_commit =
-      now.code_commit.empty() || job.code->git.empty() || now.code_commit == job.code->commit;
+  const CodeSpec* const code = code_of(made);
+  if (code == nullptr) return "";
+  const bool same_files = now.code.empty() || now.code == code->snapshot;
+  const bool same_commit = now.code_commit.empty() || code->git.empty() || now.code_commit == code->commit;
   return same_files && same_commit ? "" : "code";
 }
 
@@ -126,7 +138,10 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
   SubmitExperiment wish{loaded.name, {}};
   wish.in_turn = loaded.in_turn;
   wish.asha = loaded.asha;
+  wish.links = loaded.links;
   for (const JobSpec& job : loaded.jobs) wish.jobs.push_back(job_request(job));
+  for (std::size_t i = 0; i < loaded.links.size(); ++i)
+    if (loaded.links[i].init) wish.jobs[i].init.reset();  // has no number yet
   // While one job is read, another may end.
   for (auto jobs = forgotten(api.loop.state(), wish); !jobs.empty();
        jobs = forgotten(api.loop.state(), wish)) {
@@ -136,6 +151,14 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
     wish.ended.merge(ends);
   }
   co_return wish;
+}
+
+awaitable<Errors> objections(Api& api, const LoadedExperiment& loaded) {
+  Errors errors = co_await origin_problems(api, loaded);
+  const SubmitExperiment wish = co_await wish_of(api, loaded);
+  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
+  if (!possible) errors.insert(errors.end(), possible.errors().begin(), possible.errors().end());
+  co_return errors;
 }
 
 awaitable<Errors> told(Api& api, Errors errors, Submission submission) {
@@ -152,10 +175,9 @@ awaitable<Errors> all_told(Api& api, Errors mistakes, Submission submission) {
   };
   const Result<LoadedExperiment> rest = co_await api.checks.run(read);
   if (!rest) co_return mistakes;
-  const SubmitExperiment wish = co_await wish_of(api, *rest);
-  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
-  if (possible) co_return mistakes;
-  const Errors against = co_await told(api, possible.errors(), std::move(submission));
+  Errors against = co_await objections(api, *rest);
+  if (against.empty()) co_return mistakes;
+  against = co_await told(api, std::move(against), std::move(submission));
   mistakes.insert(mistakes.end(), against.begin(), against.end());
   co_return mistakes;
 }

@@ -16,10 +16,12 @@ awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& 
 // Valid for a turn that is taken before the caller suspends again.
 awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded);
 
-// The scheduler's objections to its jobs, with the lines of the spec.
+// What the scheduler, and the jobs whose weights they take, have against the jobs.
+awaitable<Errors> objections(Api& api, const LoadedExperiment& loaded);
+// Objections with the lines of the spec.
 awaitable<Errors> told(Api& api, Errors errors, Submission submission);
 
-// The mistakes of a spec together with the scheduler's objections to the rest of it.
+// The mistakes of a spec together with the objections to the rest of it.
 awaitable<Errors> all_told(Api& api, Errors mistakes, Submission submission);
 
 struct Accepted {

@@ -14,9 +14,8 @@ using nlohmann::json;
 awaitable<Result<LoadedExperiment>> judge(Api& api, Submission submission) {
   Result<LoadedExperiment> loaded = co_await load_submission(api, submission);
   if (!loaded) co_return co_await all_told(api, loaded.errors(), std::move(submission));
-  const SubmitExperiment wish = co_await wish_of(api, *loaded);
-  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
-  if (!possible) co_return co_await told(api, possible.errors(), std::move(submission));
+  Errors against = co_await objections(api, *loaded);
+  if (!against.empty()) co_return co_await told(api, std::move(against), std::move(submission));
   co_return loaded;
 }
 

@@ -150,6 +150,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.account = spec.account;
   request.saves = !request.command && spec.checkpoint.every > 0;
   request.resume = spec.resume;
+  if (spec.model.init_job) request.init = spec.model.init_job->job;
   request.process_per_node = spec.processes == Processes::node;
   if (spec.resources.max_devices == 0) return request;
   request.sizes = permitted_sizes(size_rules(spec));

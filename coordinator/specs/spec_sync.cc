@@ -182,8 +182,9 @@ void SpecSync::Watcher::keep(std::size_t index, std::vector<SpecStatus> specs) {
 
 Result<std::string> SpecSync::Watcher::code_commit(GitMirror& mirror, const SpecFile& file) {
   const auto loaded = load_experiment(*file.text, file.path);
-  if (!loaded || !loaded->jobs.front().code || loaded->jobs.front().code->git.empty()) return file.commit;
-  const std::string revision = loaded->jobs.front().code->git;
+  const CodeSpec* const code = loaded ? code_of(*loaded) : nullptr;
+  if (code == nullptr || code->git.empty()) return file.commit;
+  const std::string revision = code->git;
   Result<std::string> commit = fetch([&] { return mirror.fetch_revision(revision, file.commit); });
   if (commit) return commit;
   const std::string place = place_in(*file.text, file.path, "/code/git");

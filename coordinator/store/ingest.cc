@@ -55,7 +55,7 @@ Ingestor::Ingestor(Database& db)
                   "INSERT INTO stream_offsets (job, attempt, rank, stream, next, skipping, left_out)"
                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET"
                   " next = excluded.next, skipping = excluded.skipping, left_out = excluded.left_out"),
-      put_checkpoint_(db, "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+      put_checkpoint_(db, "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
       find_target_(db,
                    "SELECT target_metric, target_at_least, target_at_most FROM jobs"
                    " WHERE id = ?1 AND target_reached_ms IS NULL"),
@@ -71,6 +71,7 @@ Ingestor::Ingestor(Database& db)
                         "UPDATE attempts SET last_step = max(?3, coalesce(last_step, 0))"
                         " WHERE job = ?1 AND number = ?2"),
       put_text_(db, "INSERT OR REPLACE INTO texts (job, tokens, sentences, xxh3) VALUES (?1, ?2, ?3, ?4)"),
+      put_origin_(db, "INSERT OR REPLACE INTO origins (job, path, step, xxh3) VALUES (?1, ?2, ?3, ?4)"),
       was_refused_(db, "SELECT 1 FROM history WHERE job = ?1 AND type = 'metric_refused' LIMIT 1") {}
 
 bool Ingestor::knows(TaskId task, const NodeId& node) {
@@ -280,6 +281,7 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
   if (e.text && !e.text->xxh3.empty())
     put_text_.run(task.attempt.job.value, e.text->tokens, e.text->sentences, e.text->xxh3);
+  if (e.origin) put_origin_.run(task.attempt.job.value, e.origin->path, e.origin->step, e.origin->xxh3);
   note_progress(e.step, e.steps, time);
   std::string text = fmt::format("training goes on after step {} of {}", e.step, e.steps);
   if (e.parameters > 0) text += fmt::format(", {} parameters", e.parameters);
@@ -296,10 +298,16 @@ void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e) {
 
 void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e) {
   const AttemptId attempt = task.attempt;
-  put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds);
-  history_.add(attempt.job, time, "checkpoint_saved", "info",
-               fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s: {}", e.step,
-                           static_cast<double>(e.bytes) / 1e6, e.seconds, e.path));
+  std::optional<std::string> metric;
+  std::optional<double> value;
+  if (e.best) metric = e.best->metric, value = e.best->value;
+  put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds,
+                      metric, value);
+  history_.add(
+      attempt.job, time, "checkpoint_saved", "info",
+      fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s: {}{}", e.step,
+                  static_cast<double>(e.bytes) / 1e6, e.seconds, e.path,
+                  e.best ? fmt::format("; the best so far, {} {:.6g}", e.best->metric, e.best->value) : ""));
 }
 
 void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e) {

@@ -85,7 +85,7 @@ class Ingestor {
   SeriesTable series_;
   Statement find_task_, find_stream_, put_stream_;
   Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;
-  Statement put_text_;
+  Statement put_text_, put_origin_;
   Statement was_refused_;
   std::unordered_map<JobId, Target> targets_;
   std::set<JobId> refused_;  // jobs with too many metrics, reported once

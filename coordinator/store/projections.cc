@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "common/base/check.h"
+#include "common/model/links.h"
 #include "coordinator/core/events/names.h"
 #include "coordinator/store/store.h"
 
@@ -145,8 +146,9 @@ Projections::Projections(Database& db)
           " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
       experiment_text_(
           db,
-          "UPDATE experiments SET spec = ?2, file = ?3, source = ?4, idempotency_key = nullif(?5, '')"
-          " WHERE id = ?1"),
+          "UPDATE experiments SET spec = ?2, file = ?3, source = ?4, idempotency_key = nullif(?5, ''),"
+          " listed = ?6 WHERE id = ?1"),
+      first_job_(db, "SELECT min(id) FROM jobs WHERE experiment = ?1"),
       job_text_(db,
                 "UPDATE jobs SET spec = ?3, labels = ?4, target_metric = ?5, target_at_least = ?6, "
                 "target_at_most = ?7"
@@ -160,10 +162,25 @@ Projections::Projections(Database& db)
 
 void Projections::take(const Event& event) { std::visit(Visitor{*this, to_millis(event.at)}, event.body); }
 
+namespace {
+
+// With the numbers of the jobs that it names.
+std::string linked(const std::string& written, const JobLinks& links, JobId first) {
+  JobSpec spec = job_spec_from_json(nlohmann::json::parse(written));
+  link(spec, links, first);
+  return to_json(spec).dump();
+}
+
+}  // namespace
+
 void Projections::take(const ExperimentText& text) {
-  experiment_text_.run(text.experiment.value, text.spec, text.file, text.source, text.idempotency_key);
+  experiment_text_.run(text.experiment.value, text.spec, text.file, text.source, text.idempotency_key,
+                       text.listed);
   for (std::size_t i = 0; i < text.job_specs.size(); ++i) {
-    const auto spec = nlohmann::json::parse(text.job_specs[i]);
+    const bool links = i < text.links.size() && text.links[i].any();
+    const std::string written =
+        links ? linked(text.job_specs[i], text.links[i], first_job(text.experiment)) : text.job_specs[i];
+    const auto spec = nlohmann::json::parse(written);
     const std::string labels = spec.value("labels", nlohmann::json::object()).dump();
     std::optional<std::string> metric;
     std::optional<double> at_least, at_most;
@@ -173,9 +190,15 @@ void Projections::take(const ExperimentText& text) {
       if (target.contains("at_least")) at_least = target.at("at_least").get<double>();
       if (target.contains("at_most")) at_most = target.at("at_most").get<double>();
     }
-    job_text_.run(text.experiment.value, static_cast<std::int64_t>(i), text.job_specs[i], labels, metric,
-                  at_least, at_most);
+    job_text_.run(text.experiment.value, static_cast<std::int64_t>(i), written, labels, metric, at_least,
+                  at_most);
   }
+}
+
+JobId Projections::first_job(ExperimentId experiment) {
+  JobId first;
+  for (first_job_.start(experiment.value); first_job_.next();) first = {first_job_.integer(0)};
+  return first;
 }
 
 void Projections::take(const AttemptSecret& secret) {

@@ -11,7 +11,7 @@ constexpr int kReaderCacheKib = 1024;
 
 ExperimentView experiment_row(Statement& row) {
   return {{row.integer(0)}, row.text(1), from_millis(row.integer(2)), row.text(3), row.text(4),
-          row.text(5),      {}};
+          row.text(5),      {},          row.integer(6) != 0};
 }
 
 }  // namespace
@@ -22,7 +22,8 @@ Reader::Reader(const std::filesystem::path& home)
 Reader::~Reader() = default;
 
 std::optional<ExperimentView> Reader::experiment(ExperimentId id) {
-  Statement row(*database_, "SELECT id, name, created_ms, source, file, spec FROM experiments WHERE id = ?1");
+  Statement row(*database_,
+                "SELECT id, name, created_ms, source, file, spec, listed FROM experiments WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
   ExperimentView view = experiment_row(row);
   view.jobs = jobs_of(id);
@@ -31,8 +32,8 @@ std::optional<ExperimentView> Reader::experiment(ExperimentId id) {
 
 std::vector<ExperimentView> Reader::experiments(int limit, std::optional<ExperimentId> before) {
   Statement rows(*database_,
-                 "SELECT id, name, created_ms, source, file, '' FROM experiments WHERE id < ?1 ORDER BY id "
-                 "DESC LIMIT ?2");
+                 "SELECT id, name, created_ms, source, file, '', listed FROM experiments WHERE id < ?1"
+                 " ORDER BY id DESC LIMIT ?2");
   std::vector<ExperimentView> views;
   for (rows.start(before ? before->value : INT64_MAX, limit); rows.next();)
     views.push_back(experiment_row(rows));
@@ -59,12 +60,16 @@ std::vector<HistoryEntry> Reader::history(JobId job, std::int64_t after, int lim
 
 std::vector<CheckpointView> Reader::checkpoints(JobId job) {
   Statement rows(*database_,
-                 "SELECT attempt, step, time_ms, path, bytes, seconds FROM checkpoints WHERE job = ?1"
-                 " ORDER BY attempt, step");
+                 "SELECT attempt, step, time_ms, path, bytes, seconds, best_metric, best_value"
+                 " FROM checkpoints WHERE job = ?1 ORDER BY attempt, step");
   std::vector<CheckpointView> saved;
-  for (rows.start(job.value); rows.next();)
+  std::optional<std::pair<std::size_t, BestValue>> best;  // the last that was told as the best
+  for (rows.start(job.value); rows.next();) {
+    if (!rows.is_null(6)) best = {saved.size(), {rows.text(6), rows.real(7)}};
     saved.push_back({rows.small(0), rows.integer(1), from_millis(rows.integer(2)), rows.text(3),
                      rows.integer(4), rows.real(5)});
+  }
+  if (best) saved[best->first].best = best->second;
   return saved;
 }
 

@@ -14,6 +14,7 @@
 
 #include "common/model/job.h"
 #include "common/model/node.h"
+#include "common/model/origin.h"
 #include "common/model/stream_chunk.h"
 #include "common/model/text_identity.h"
 #include "coordinator/core/state/state.h"
@@ -117,6 +118,7 @@ struct ExperimentView {
   std::string file;
   std::string spec;  // YAML
   std::vector<JobId> jobs;
+  bool listed = false;  // by the spec, and no study
 };
 
 // An experiment of several jobs.
@@ -195,6 +197,7 @@ class Reader {
   std::map<JobState, std::int64_t> job_counts();
   std::vector<AttemptView> attempts(JobId job);
   std::optional<TextIdentity> text_of(JobId job);  // that it trained on; nothing where it has not reported it
+  std::optional<Origin> origin_of(JobId job);      // of its first weights, likewise
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
   int newest_attempt(JobId job);                   // including those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);

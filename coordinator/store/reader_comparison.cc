@@ -146,6 +146,7 @@ ComparedJob Reader::compared(const JobView& job, const ComparisonQuery& query) {
   Statement source(*database_, "SELECT source FROM experiments WHERE id = ?1 AND source != ''");
   if (source.start(job.experiment.value).next()) compared.source = json::parse(source.text(0));
   compared.text = text_of(job.id);
+  compared.origin = origin_of(job.id);
   if (job.target) compared.target = TargetSpec{job.target->metric, job.target->at_least, job.target->at_most};
   compared.time_to_train_seconds = job.time_to_train_seconds;
   compared.restarts = job.restarts;

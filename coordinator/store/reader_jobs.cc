@@ -145,6 +145,12 @@ std::optional<TextIdentity> Reader::text_of(JobId job) {
   return TextIdentity{row.integer(0), row.integer(1), row.text(2)};
 }
 
+std::optional<Origin> Reader::origin_of(JobId job) {
+  Statement row(*database_, "SELECT path, step, xxh3 FROM origins WHERE job = ?1");
+  if (!row.start(job.value).next()) return std::nullopt;
+  return Origin{row.text(0), row.integer(1), row.text(2)};
+}
+
 int Reader::newest_attempt(JobId id) {
   Statement row(*database_, "SELECT max(attempt, attempts_told) FROM jobs WHERE id = ?1");
   return row.start(id.value).next() ? row.small(0) : 0;

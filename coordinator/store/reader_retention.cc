@@ -11,34 +11,44 @@ namespace {
 
 constexpr std::int64_t kAllCheckpoints = INT64_MAX;
 
-// Maps each job to the job that continues from its checkpoints: one that has not ended, or that has reached
-// its target and may be reproduced.
-std::map<JobId, JobId> jobs_resumed(Database& database) {
+// Maps each job to the job that goes on from its checkpoints, or begins with the weights of one: a job that
+// has not ended, or that has reached its target and may be reproduced.
+std::map<JobId, JobId> jobs_needed(Database& database) {
   Statement rows(
       database,
-      "SELECT json_extract(spec, '$.resume.job'), min(id) FROM jobs WHERE instr(spec, '\"resume\"')"
-      " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) GROUP BY 1");
+      "SELECT json_extract(spec, '$.resume.job'), json_extract(spec, '$.model.init.job'), id FROM jobs"
+      " WHERE (instr(spec, '\"resume\"') OR instr(spec, '\"init\"'))"
+      " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) ORDER BY id");
   std::map<JobId, JobId> needed;
   for (rows.start(); rows.next();)
-    if (const auto job = rows.optional_integer(0)) needed[{*job}] = {rows.integer(1)};
+    for (const int column : {0, 1})
+      if (const auto job = rows.optional_integer(column)) needed.emplace(JobId{*job}, JobId{rows.integer(2)});
   return needed;
+}
+
+CheckpointView checkpoint_row(Statement& row) {
+  return {row.small(0), row.integer(1), from_millis(row.integer(2)),
+          row.text(3),  row.integer(4), row.real(5)};
 }
 
 class DueCounter {
  public:
   DueCounter(Database& database, std::filesystem::path home)
       : home_(std::move(home)),
-        needed_(jobs_resumed(database)),
+        needed_(jobs_needed(database)),
         points_(database,
                 "SELECT coalesce(sum(size - ?2), 0) FROM (SELECT"
                 " (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
                 " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
                 " FROM series s WHERE job = ?1 AND points > ?3) WHERE size > ?3"),
         history_(database, "SELECT count(*) FROM history WHERE job = ?1"),
-        // What a later attempt saved again has the same path. A training keeps the newest few.
+        // What a later attempt saved again has the same path. A training keeps the newest few and the best.
         checkpoints_(database,
                      "SELECT max(attempt), step, time_ms, path, bytes, seconds FROM checkpoints"
-                     " WHERE job = ?1 GROUP BY path ORDER BY step DESC LIMIT ?2") {}
+                     " WHERE job = ?1 GROUP BY path ORDER BY step DESC LIMIT ?2"),
+        best_(database,
+              "SELECT attempt, step, time_ms, path, bytes, seconds, best_metric, best_value FROM checkpoints"
+              " WHERE job = ?1 AND best_metric IS NOT NULL ORDER BY attempt DESC, step DESC LIMIT 1") {}
 
   void count(DueJob& job, Kept kept, std::int64_t newest_checkpoints) {
     switch (kept) {
@@ -60,9 +70,12 @@ class DueCounter {
  private:
   void add_checkpoints(DueJob& job, std::int64_t newest) {
     for (checkpoints_.start(job.job.value, newest); checkpoints_.next();)
-      job.checkpoints.push_back({checkpoints_.small(0), checkpoints_.integer(1),
-                                 from_millis(checkpoints_.integer(2)), checkpoints_.text(3),
-                                 checkpoints_.integer(4), checkpoints_.real(5)});
+      job.checkpoints.push_back(checkpoint_row(checkpoints_));
+    for (best_.start(job.job.value); best_.next();) {
+      auto best = std::ranges::find(job.checkpoints, best_.text(3), &CheckpointView::path);
+      if (best == job.checkpoints.end()) best = job.checkpoints.insert(best, checkpoint_row(best_));
+      best->best = {best_.text(6), best_.real(7)};
+    }
     const auto needed = needed_.find(job.job);
     if (needed == needed_.end() || job.checkpoints.empty()) return;
     job.needed_by = needed->second;
@@ -71,7 +84,7 @@ class DueCounter {
 
   std::filesystem::path home_;
   std::map<JobId, JobId> needed_;
-  Statement points_, history_, checkpoints_;
+  Statement points_, history_, checkpoints_, best_;
 };
 
 bool is_anything(const DueJob& job) {

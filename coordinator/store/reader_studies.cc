@@ -8,7 +8,7 @@ namespace podium {
 
 std::optional<StudyView> Reader::study(ExperimentId id) {
   std::optional<ExperimentView> found = experiment(id);
-  if (!found || found->jobs.size() < 2) return std::nullopt;
+  if (!found || found->listed || found->jobs.size() < 2) return std::nullopt;
   StudyView study{std::move(*found), {}};
   Statement rows(*database_, "SELECT state, count(*) FROM jobs WHERE experiment = ?1 GROUP BY state");
   for (rows.start(id.value); rows.next();) study.states[job_state_from(rows.text(0))] = rows.small(1);
@@ -17,7 +17,8 @@ std::optional<StudyView> Reader::study(ExperimentId id) {
 
 std::vector<StudyView> Reader::studies(int limit, std::optional<ExperimentId> before) {
   Statement rows(*database_,
-                 "SELECT experiment FROM jobs WHERE experiment < ?1 GROUP BY experiment HAVING count(*) > 1"
+                 "SELECT experiment FROM jobs WHERE experiment < ?1 AND experiment NOT IN"
+                 " (SELECT id FROM experiments WHERE listed) GROUP BY experiment HAVING count(*) > 1"
                  " ORDER BY experiment DESC LIMIT ?2");
   std::vector<StudyView> views;
   for (rows.start(before ? before->value : INT64_MAX, limit); rows.next();)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/id.h"
+#include "common/model/worker_event.h"
 #include "coordinator/store/retention.h"
 
 namespace podium {
@@ -18,7 +19,8 @@ struct CheckpointView {
   Time time;
   std::string path;  // in the job's folder of checkpoints
   std::int64_t bytes = 0;
-  double seconds = 0;  // that writing it took
+  double seconds = 0;                  // that writing it took
+  std::optional<BestValue> best = {};  // where it is the best that the job has told of
 };
 
 struct DueQuery {

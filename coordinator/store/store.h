@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/model/links.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/events/events.h"
 #include "coordinator/core/plan/wait_log.h"
@@ -36,6 +37,8 @@ struct ExperimentText {
   std::string source;                  // JSON: repository, commit, path, dirty; "" without
   std::string idempotency_key;         // "": none; else one that no experiment has, written or queued
   std::vector<std::string> job_specs;  // normalised JSON of each job, in the order of their ids
+  bool listed = false;                 // the spec lists its jobs: it is no study
+  std::vector<JobLinks> links = {};    // of each job to others, which job_specs lack; empty: none
 };
 
 struct AttemptSecret {

@@ -77,6 +77,7 @@ class Fields {
     if (job.source.is_object())
       for (auto& [key, value] : flattened(job.source)) put(FieldSection::source, key, std::move(value));
     if (job.text) put(FieldSection::source, "text", describe(*job.text));
+    if (job.origin) put(FieldSection::source, "origin", describe(*job.origin));
     if (job.nodes > 0) add_hardware(job);
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/model/job.h"
+#include "common/model/origin.h"
 #include "common/model/spec.h"
 #include "common/model/text_identity.h"
 
@@ -32,6 +33,7 @@ struct ComparedJob {
   nlohmann::json spec;               // normalised
   nlohmann::json source;             // {"repository","commit","path","dirty"}; null where it was not recorded
   std::optional<TextIdentity> text;  // that it trained on, where reported
+  std::optional<Origin> origin;      // the checkpoint that its first weights are of, where reported
   std::optional<TargetSpec> target;
   // Of its newest attempt; 0 and empty before the first.
   int devices = 0;

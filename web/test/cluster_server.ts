@@ -48,7 +48,16 @@ export class ClusterServer extends ListServer {
   /** The answer to `GET /jobs/{id}`, without the revision. */
   detailOf(id: number): JobDetail {
     const { attempts, checkpoint } = this.fullOf(id);
-    return { ...this.jobs.get(id)!, attempts, checkpoint, spec: { name: "spec" }, source: null, text: null };
+    return {
+      ...this.jobs.get(id)!,
+      attempts,
+      checkpoint,
+      spec: { name: "spec" },
+      source: null,
+      text: null,
+      origin: null,
+      best_checkpoint: null,
+    };
   }
 
   eventsOf = (id: number): readonly JobEvent[] => this.fullOf(id).events;
@@ -315,7 +324,7 @@ const notStarted: Partial<Job> = {
 };
 
 const checkpoint: SavedCheckpoint = {
-  ...{ attempt: 1, step: 0, time_ms: 1, path: "step", bytes: 1, seconds: 1 },
+  ...{ attempt: 1, step: 0, time_ms: 1, path: "step", bytes: 1, seconds: 1, best: null },
 };
 
 const emptyNode: Node = {

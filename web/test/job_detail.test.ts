@@ -43,7 +43,15 @@ const tell = async (message: number, changes: Partial<Job>) => {
 };
 const detail = (changes: Partial<Job>) => ({
   ...sample(changes),
-  ...{ attempts: [], checkpoint: null, spec: {}, source: null, text: null },
+  ...{
+    attempts: [],
+    checkpoint: null,
+    spec: {},
+    source: null,
+    text: null,
+    origin: null,
+    best_checkpoint: null,
+  },
 });
 const asked = () => wire.requests.map(({ path }) => path.split("?")[0]);
 const answerHistory = () => wire.requests.at(-1)!.answer({ events: [] });

@@ -40,6 +40,8 @@ it("a detail shows what is newer in the list, and how far its attempt has come",
     spec: {},
     source: null,
     text: null,
+    origin: null,
+    best_checkpoint: null,
   };
   const shown = withLive(
     detail,

@@ -112,7 +112,7 @@ void set_aside_from(const fs::path& folder, std::int64_t step, std::vector<std::
             [&] { remove_oldest_aside(folder, moved); });
 }
 
-void prune_checkpoints(const fs::path& folder, const std::string& newest, int keep,
+void prune_checkpoints(const fs::path& folder, const std::string& newest, int keep, const std::string& best,
                        std::vector<std::string>& warnings) {
   std::vector<std::string> names;
   attempt(warnings, "list the checkpoints", "old ones were not removed, delete them",
@@ -120,7 +120,7 @@ void prune_checkpoints(const fs::path& folder, const std::string& newest, int ke
   // Where the folder does not show the newest one yet, nothing is known of the others.
   const auto whole = std::ranges::find(names, newest);
   for (auto name = whole; name != names.end(); ++name)
-    if (name - whole >= keep)
+    if (name - whole >= keep && *name != best)
       attempt(warnings, "remove the old checkpoint " + *name, "delete it before the disk is full",
               [&] { remove(folder, *name); });
 }

@@ -46,8 +46,8 @@ class CheckpointFolder {
 // kMostAside that were moved last stay.
 void set_aside_from(const std::filesystem::path& folder, std::int64_t step,
                     std::vector<std::string>& warnings);
-// Called when `newest` is whole: removes older checkpoints, so that `keep` stay.
+// Called when `newest` is whole: removes older checkpoints, so that `keep` stay and `best`, "" for none.
 void prune_checkpoints(const std::filesystem::path& folder, const std::string& newest, int keep,
-                       std::vector<std::string>& warnings);
+                       const std::string& best, std::vector<std::string>& warnings);
 
 }  // namespace podium

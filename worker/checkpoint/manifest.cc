@@ -43,6 +43,9 @@ json to_json(const CheckpointState& state) {
            {"target_reached", state.target_reached},
            {"spec", to_json(state.spec)}};
   if (!state.labels.empty()) out["labels"] = state.labels;
+  if (state.best.known())
+    out["best"] = {{"metric", state.best.metric}, {"step", state.best.step}, {"value", state.best.value}};
+  if (state.origin.known()) out["origin"] = to_json(state.origin);
   if (!state.products.is_null()) out["products"] = state.products;
   return out;
 }
@@ -62,6 +65,9 @@ CheckpointState state_from_json(const json& in) {
                        scaler.value("not_finite", std::int64_t{0}),
                        scaler.value("in_a_row", std::int64_t{0})};
   state.target_reached = in.at("target_reached");
+  if (const auto best = in.find("best"); best != in.end())
+    state.best = {best->at("metric"), best->at("step"), best->at("value")};
+  if (const auto origin = in.find("origin"); origin != in.end()) state.origin = origin_from_json(*origin);
   state.spec = job_spec_from_json(in.at("spec"));
   state.products = in.value("products", json());
   return state;
@@ -108,7 +114,7 @@ CheckpointManifest parse_manifest(const std::string& text) {
   if (!as_written || checksum_of(in.dump()) != checksum)
     throw std::runtime_error(std::string(kManifestName) + " is not as it was saved");
   check_version(in);
-  CheckpointManifest manifest{state_from_json(in), {}};
+  CheckpointManifest manifest{state_from_json(in), {}, checksum};
   for (int rank = 0; rank < manifest.state.layout.world(); ++rank)
     manifest.files[part_name(rank)] = checkpoint_part_from_json(in.at("files").at(part_name(rank)));
   return manifest;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/origin.h"
 #include "common/model/spec.h"
 #include "common/model/text_identity.h"
 #include "worker/checkpoint/loss_scaler_state.h"
@@ -25,6 +26,16 @@
 #include "worker/formats/pieces.h"
 
 namespace podium {
+
+// Of a run's checkpoints the one with the best value of a held-out metric.
+struct BestCheckpoint {
+  std::string metric;
+  std::int64_t step = 0;
+  double value = 0;
+
+  bool known() const { return !metric.empty(); }
+  bool operator==(const BestCheckpoint&) const = default;
+};
 
 // What a resumed run must know besides the tensors. Masks and dropout follow from the step alone. The next
 // batch follows from the step and the number of batches that were passed over.
@@ -38,6 +49,8 @@ struct CheckpointState {
   ParallelLayout layout;            // the one it was written by
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
+  BestCheckpoint best;          // of this one and those before it; unknown where the run keeps none
+  Origin origin;  // the checkpoint that its first weights are of; unknown where they are of none
   JobSpec spec;
   nlohmann::json
       products;  // how they are computed (worker/train/product_timing.h); null where no time chooses
@@ -53,6 +66,7 @@ struct CheckpointPart {
 struct CheckpointManifest {
   CheckpointState state;
   std::map<std::string, CheckpointPart> files;
+  std::string xxh3 = {};  // of all this, as it was written; "" before that
 };
 
 nlohmann::json to_json(const CheckpointPart& part);

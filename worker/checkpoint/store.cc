@@ -1,20 +1,18 @@
 #include "worker/checkpoint/store.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <random>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/logging.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/run_identity.h"
+#include "worker/checkpoint/search.h"
 #include "worker/checkpoint/writer.h"
 #include "worker/data/failure.h"
 
@@ -25,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kBetweenMeetings{1};
 constexpr std::chrono::seconds kBetweenNotes{30};
-constexpr std::chrono::seconds kUntilShown{5};  // to every rank, what rank 0 has listed
 
 // Text that only this attempt's temporary folders carry: what another attempt left half written is never
 // taken for this one's.
@@ -38,60 +35,6 @@ std::string agree_on_token(Communicator& world) {
   }
   world.broadcast(std::as_writable_bytes(std::span(token)), 0);
   return {token.begin(), token.end()};
-}
-
-// Of a file that is not there or is no file: what is wrong with the checkpoint, not with reading.
-bool is_missing(const std::error_code& error) {
-  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
-         error == std::errc::is_a_directory;
-}
-
-[[noreturn]] void refuse_unreadable(const std::string& path, const std::string& why) {
-  throw Failure(
-      WorkerExit::disk_full,
-      fmt::format("cannot read the checkpoint {} at present: {}. That does not make it a broken one; "
-                  "where it stays so, mend the disk, or move the checkpoint away to go on from an "
-                  "older one",
-                  path, why));
-}
-
-std::string names_in(const fs::path& folder) {
-  try {
-    if (!fs::exists(folder)) return "";  // that of another job may never have been made
-    return fmt::format("{}", fmt::join(checkpoints_in(folder), "\n"));
-  } catch (const std::system_error& error) {
-    throw Failure(WorkerExit::disk_full,
-                  "cannot read the checkpoint folder " + folder.string() + ": " + error.what());
-  }
-}
-
-// Waits for a file that another machine has made; opening its folders has a client of NFS ask for them anew.
-void await(const fs::path& file, std::chrono::steady_clock::time_point until) {
-  std::error_code ignored;  // reading the file tells it
-  while (fs::status(file, ignored).type() == fs::file_type::not_found &&
-         std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const fs::path checkpoint = file.parent_path();
-    for (const auto& folder : {checkpoint.parent_path(), checkpoint})
-      const fs::directory_iterator opened(folder, ignored);
-  }
-}
-
-// Rank 0's list for all: a folder may look different to each for a while.
-std::vector<std::string> agreed_checkpoints(const fs::path& folder, Communicator& world) {
-  std::string text;
-  if (world.rank() == 0) text = names_in(folder);
-  std::uint64_t size = text.size();
-  world.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
-  text.resize(size);
-  world.broadcast(std::as_writable_bytes(std::span(text)), 0);
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    names.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
 }
 
 }  // namespace
@@ -127,7 +70,14 @@ std::optional<CheckpointState> CheckpointStore::load_newest(const JobSpec& spec,
         fmt::format("none of the {} checkpoints in {} is whole: {}. Bring one of them back whole, or "
                     "set checkpoint.begin_anew: true (or move them away) to train from step 0",
                     broken, folder_.path().string(), problems[before]));
+  if (state) forget_lost_best(*state);
   return state;
+}
+
+// What was best may be gone where the newest whole checkpoint is older than the newest.
+void CheckpointStore::forget_lost_best(CheckpointState& state) const {
+  const std::vector<std::string> there = CheckpointSearch(world_).names_in(folder_.path());
+  if (std::ranges::find(there, checkpoint_name(state.best.step)) == there.end()) state.best = {};
 }
 
 CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const JobSpec& spec,
@@ -145,7 +95,10 @@ CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const Jo
       throw Failure(WorkerExit::bad_data, begin + why);
   };
   auto state = load_from(folder, check_same, tensors, problems);
-  if (state) return std::move(*state);
+  if (state) {
+    state->best = {};  // which lies there
+    return std::move(*state);
+  }
   const std::size_t broken = problems.size() - before;
   if (broken == 0)
     throw Failure(WorkerExit::bad_spec,
@@ -160,72 +113,15 @@ CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const Jo
 std::optional<CheckpointState> CheckpointStore::load_from(const fs::path& folder, const CheckSame& check_same,
                                                           const CheckpointTensors& tensors,
                                                           std::vector<std::string>& problems) {
-  for (const std::string& name : agreed_checkpoints(folder, world_)) {
-    const std::string path = (folder / name).string();
-    CheckpointManifest manifest;
-    const auto [found, why] = worst_of_all_ranks(look_at(path, manifest));
-    if (found == Found::unreadable) refuse_unreadable(path, why);
-    if (found == Found::of_other_version)
-      throw Failure(WorkerExit::bad_spec, "cannot continue from " + path + ": " + why);
-    if (found == Found::broken) {
-      problems.push_back("the checkpoint " + path + " is not whole and was passed over: " + why);
-      continue;
-    }
-    check_same(path, manifest.state);
-    try {
-      read_tensors(path, manifest, tensors);
-    } catch (const std::system_error& error) {
-      refuse_unreadable(path, error.what());
-    }
-    return std::move(manifest.state);
-  }
-  return std::nullopt;
-}
-
-// What keeps this process from reading at all says nothing about the checkpoint.
-CheckpointStore::Finding CheckpointStore::look_at(const fs::path& checkpoint,
-                                                  CheckpointManifest& manifest) const {
+  auto found = CheckpointSearch(world_).newest_in(folder, problems);
+  if (!found) return std::nullopt;
+  check_same(found->path, found->manifest.state);
   try {
-    manifest = verify(checkpoint);
-    return {};
-  } catch (const UnknownCheckpointVersion& error) {
-    return {Found::of_other_version, error.what()};
+    read_tensors(found->path, found->manifest, tensors);
   } catch (const std::system_error& error) {
-    return {is_missing(error.code()) ? Found::broken : Found::unreadable, error.what()};
-  } catch (const std::bad_alloc&) {
-    return {Found::unreadable, "this process has no memory left"};
-  } catch (const std::exception& error) {
-    return {Found::broken, error.what()};
+    refuse_unreadable(found->path, error.what());
   }
-}
-
-// The same on all ranks.
-CheckpointStore::Finding CheckpointStore::worst_of_all_ranks(const Finding& own) const {
-  constexpr std::size_t kLength = 4096;
-  std::array<char, kLength> mine{};
-  mine[0] = static_cast<char>(own.found);
-  std::copy_n(own.why.begin(), std::min(own.why.size(), kLength - 2), mine.begin() + 1);
-  std::vector<char> all(kLength * static_cast<std::size_t>(world_.size()));
-  world_.all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all))).get();
-  Finding worst;
-  for (std::size_t i = 0; i < all.size(); i += kLength)
-    if (static_cast<Found>(all[i]) > worst.found) worst = {static_cast<Found>(all[i]), &all[i + 1]};
-  return worst;
-}
-
-// Ranks share the work: together they look at every file. What rank 0 has listed may be shown to others late.
-CheckpointManifest CheckpointStore::verify(const fs::path& checkpoint) const {
-  const auto until =
-      std::chrono::steady_clock::now() + (world_.rank() == 0 ? std::chrono::seconds(0) : kUntilShown);
-  await(checkpoint / kManifestName, until);
-  CheckpointManifest manifest = read_manifest(checkpoint);
-  int file = 0;
-  for (const auto& [part, stored] : manifest.files) {
-    if (file++ % world_.size() != world_.rank()) continue;
-    await(checkpoint / part, until);
-    verify_file(checkpoint, part, stored.digest);
-  }
-  return manifest;
+  return std::move(found->manifest.state);
 }
 
 void CheckpointStore::begin_save(CheckpointState state, const CheckpointTensors& tensors) {

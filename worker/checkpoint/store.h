@@ -65,20 +65,12 @@ class CheckpointStore {
   std::vector<std::string> take_warnings();
 
  private:
-  // What a rank found when it looked at a checkpoint; of all ranks' the last of these counts.
-  enum class Found : char { whole, broken, of_other_version, unreadable };
-  struct Finding {
-    Found found = Found::whole;
-    std::string why;
-  };
   using CheckSame = std::function<void(const std::string& path, const CheckpointState& then)>;
 
   std::optional<CheckpointState> load_from(const std::filesystem::path& folder, const CheckSame& check_same,
                                            const CheckpointTensors& tensors,
                                            std::vector<std::string>& problems);
-  Finding look_at(const std::filesystem::path& checkpoint, CheckpointManifest& manifest) const;
-  Finding worst_of_all_ranks(const Finding& own) const;
-  CheckpointManifest verify(const std::filesystem::path& checkpoint) const;
+  void forget_lost_best(CheckpointState& state) const;
   void wait_together(const std::function<bool(std::chrono::milliseconds)>& wait) const;
 
   const CheckpointFolder folder_;

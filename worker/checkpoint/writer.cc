@@ -178,7 +178,8 @@ void CheckpointWriter::finish_save(std::unique_lock<std::mutex>& lock) {
   lock.lock();
   finished_.push_back(finished);
   lock.unlock();
-  prune_checkpoints(options_.folder, finished.name, options_.keep, warnings);
+  prune_checkpoints(options_.folder, finished.name, options_.keep,
+                    finished.best.known() ? checkpoint_name(finished.best.step) : "", warnings);
   lock.lock();
   for (const std::string& warning : warnings)
     if (warned_of_.insert(warning).second) warnings_.push_back(warning);
@@ -216,7 +217,7 @@ bool CheckpointWriter::all_parts_written(const Pending& pending) const {
 
 FinishedSave CheckpointWriter::make_whole(const Pending& pending, std::vector<std::string>& warnings) {
   const fs::path from = temporary(pending.state.step);
-  FinishedSave finished{pending.state.step, checkpoint_name(pending.state.step), 0, 0};
+  FinishedSave finished{pending.state.step, checkpoint_name(pending.state.step), 0, 0, pending.state.best};
   const fs::path to = options_.folder / finished.name;
   try {
     const CheckpointManifest manifest = collect(pending);

@@ -29,7 +29,8 @@ struct FinishedSave {
   std::int64_t step = 0;
   std::string name;  // "step-00000200"
   std::int64_t bytes = 0;
-  double seconds = 0;  // from begin_save until it was whole and on disk
+  double seconds = 0;        // from begin_save until it was whole and on disk
+  BestCheckpoint best = {};  // of this one and those before it
 };
 
 class CheckpointWriter {

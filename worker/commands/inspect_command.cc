@@ -34,6 +34,10 @@ std::string describe_state(const CheckpointState& state) {
   if (state.loss_scaler.skipped > 0)
     text += fmt::format("{} batches skipped, because their gradients were not finite\n",
                         state.loss_scaler.skipped);
+  if (state.origin.known()) text += "begun with the weights of " + describe(state.origin) + "\n";
+  if (state.best.known())
+    text += fmt::format("best so far: {} {:.6g} at step {}\n", state.best.metric, state.best.value,
+                        state.best.step);
   if (!state.text.xxh3.empty())
     text += fmt::format("trained on {} tokens of text, XXH3 {}\n", state.text.tokens, state.text.xxh3);
   return text + fmt::format("fingerprint of model and training: {}\n", run_fingerprint(state.spec));

@@ -11,6 +11,7 @@
 #include "common/base/logging.h"
 #include "common/model/data_path.h"
 #include "common/model/layout_rules.h"
+#include "common/spec/goals.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/ops/attention.h"
@@ -37,6 +38,19 @@ void check_supported(const Launch& launch) {
     refuse_spec("evaluate.every needs evaluate.data");
   if (spec.resume && launch.resume_folder.empty())
     refuse_spec("\"resume\" names a job of a cluster: submit the spec to its coordinator");
+  if (spec.model.init_job && launch.init_folder.empty())
+    refuse_spec(
+        "\"model.init\" names a job of a cluster: submit the spec to its coordinator, or write the path of a "
+        "checkpoint");
+}
+
+// The direction of a metric is that in which a target on it would lie.
+std::optional<BestRule> best_rule(const CheckpointSpec& checkpoint) {
+  if (checkpoint.best.empty()) return std::nullopt;
+  const GoalMetric* const metric = find_goal(checkpoint.best);
+  if (metric == nullptr)
+    refuse_spec("checkpoint.best: podium-worker has no metric \"" + checkpoint.best + "\"");
+  return BestRule{checkpoint.best, metric->goal};
 }
 
 void check_phase(const TrainingSpec& training, const LayoutRules& rules, int copies) {
@@ -150,12 +164,11 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
   const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, tasks.head, groups);
   const auto first_weights = [&](ParameterStore& parameters) {
-    return fill_first_weights(launch.spec, shape, tasks.labels, launch.data_folder, parameters,
-                              context.threads);
+    return fill_first_weights(launch, shape, tasks.labels, parameters, *world, context.threads);
   };
-  Trainer trainer(
-      launch.spec, *std::move(checkpoints),
-      {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder, &activity});
+  Trainer trainer(launch.spec, *std::move(checkpoints),
+                  {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder,
+                   &activity, best_rule(launch.spec.checkpoint)});
   try {
     trainer.run();
   } catch (...) {

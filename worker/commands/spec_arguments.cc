@@ -45,10 +45,26 @@ std::vector<Override> overrides_of(const SpecArguments& arguments, bool is_scali
   return overrides;
 }
 
-// The study's job by its name, by the number of its devices, or the first.
+// A job that starts from another's checkpoint needs a path to it here.
+void check_links(const JobSpec& job, const LoadedExperiment& list) {
+  if (!list.listed()) return;
+  const JobLinks& links = list.links[static_cast<std::size_t>(&job - list.jobs.data())];
+  if (links.init)
+    refuse_spec(
+        fmt::format("{} begins with the weights of {}: train that one first, and give the path of its "
+                    "checkpoint by --set model.init=PATH",
+                    job.name, list.jobs[*links.init].name));
+  if (links.resume)
+    refuse_spec(
+        fmt::format("{} resumes {}, which names a job of a cluster: submit the spec to its coordinator",
+                    job.name, list.jobs[*links.resume].name));
+}
+
+// The job by its name, by the number of its devices, or the first.
 const JobSpec& choose(const SpecArguments& arguments, const LoadedExperiment& study) {
   const auto suits = [&](const JobSpec& job) {
-    if (!arguments.job.empty() && job.name != arguments.job) return false;
+    if (!arguments.job.empty() && job.name != arguments.job && job.name != study.name + "-" + arguments.job)
+      return false;
     return arguments.devices == 0 || job.resources.devices == arguments.devices;
   };
   const auto found = std::find_if(study.jobs.begin(), study.jobs.end(), suits);
@@ -77,7 +93,8 @@ void add_spec_arguments(CLI::App& command, SpecArguments& arguments) {
                   "A value in place of the spec's, as in training.schedule.steps=20; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command.add_option("--job", arguments.job, "Which job of a study; else the first")->type_name("NAME");
+  command.add_option("--job", arguments.job, "Which job of a study or a list; else the first")
+      ->type_name("NAME");
 }
 
 JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& notes) {
@@ -86,6 +103,7 @@ JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& note
   const bool is_scaling = written.normalised.contains("scaling");
   const LoadedExperiment loaded = load(text, arguments.file, overrides_of(arguments, is_scaling));
   const JobSpec& job = choose(arguments, loaded);
+  check_links(job, loaded);
   if (!job.command.empty())
     refuse_spec(arguments.file +
                 " runs a command; podium-worker trains models only, so start the command itself");
@@ -93,8 +111,8 @@ JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& note
     refuse_spec(fmt::format("{} asks for {} devices; say with --devices how many processes to start here",
                             arguments.file, job.resources.devices));
   if (loaded.jobs.size() > 1)
-    notes.push_back(
-        fmt::format("{} is a study of {} jobs; this is {}", arguments.file, loaded.jobs.size(), job.name));
+    notes.push_back(fmt::format("{} {} {} jobs; this is {}", arguments.file,
+                                loaded.listed() ? "lists" : "is a study of", loaded.jobs.size(), job.name));
   if (written.jobs.front().resources.kind != "cpu" && !arguments.gpu)
     notes.push_back(fmt::format("{} is written for {} devices and computed on the CPU here; --gpu uses GPUs",
                                 arguments.file, written.jobs.front().resources.kind));

@@ -1,22 +1,15 @@
 #include "worker/train/job_model.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 #include <cstdio>
 
 #include "common/model/layout_rules.h"
 #include "worker/data/failure.h"
-#include "worker/formats/hugging_face.h"
-#include "worker/nn/families/family.h"
 #include "worker/train/sum_over.h"
 
 namespace podium {
 namespace {
-
-std::string predicted_by(const ModelHead& head) {
-  return head.labels.empty() ? "a value" : fmt::format("{}", fmt::join(head.labels, ", "));
-}
 
 // On the CPU they are computed in software.
 void check_float8_device(const Device* device) {
@@ -70,25 +63,6 @@ std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, con
   } catch (const std::invalid_argument& error) {
     throw Failure(WorkerExit::bad_spec, error.what());
   }
-}
-
-std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
-                                            const std::vector<std::string>& labels,
-                                            const std::filesystem::path& data_folder,
-                                            ParameterStore& parameters, int threads) {
-  parameters.initialise(spec.training.seed, model.initializer_range, threads);
-  if (model.init.empty()) return {};
-  const std::filesystem::path folder = data_folder / model.init;
-  const ModelHead head(spec.training.task, labels);
-  const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters, head);
-  if (fresh.empty()) return {};
-  const TaskHead* const of_task = family_of(model).find_task_head(head.task);
-  if (of_task != nullptr && of_task->has_labels)
-    if (const ModelHead theirs = read_hugging_face_head(folder);
-        theirs.task == head.task && !labels_agree(theirs, head))
-      return {fmt::format("the head of {} predicts {} and that of this job {}: {} begun with fresh weights",
-                          folder.string(), predicted_by(theirs), predicted_by(head), fmt::join(fresh, ", "))};
-  return {fmt::format("{} has no {}: begun with fresh weights", folder.string(), fmt::join(fresh, ", "))};
 }
 
 std::int64_t model_parameters(const ParameterStore& parameters, const ParallelGroups& groups) {

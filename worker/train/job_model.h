@@ -1,10 +1,7 @@
-// What a job's spec means for the model of one process: its layout, its vocabulary, how it computes, and the
-// weights it begins with.
+// What a job's spec means for the model of one process: its layout, its vocabulary and how it computes.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
+#include <memory>
 
 #include "common/model/spec.h"
 #include "worker/comm/parallel.h"
@@ -22,13 +19,6 @@ ModelSpec model_of(const JobSpec& spec, int tokens);
 // Calls make_model() with the spec's options. Throws Failure(bad_spec).
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
                                       const HeadPlan& head, const ParallelGroups& groups);
-
-// Fills in fresh weights, or the weights of model.init below `data_folder`, whose head is taken where its
-// labels agree with `labels`. Returns what people should know about them. Throws BadData.
-std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
-                                            const std::vector<std::string>& labels,
-                                            const std::filesystem::path& data_folder,
-                                            ParameterStore& parameters, int threads);
 
 // The number of the whole model's parameters. Parameters that tensor ranks hold alike count once, and so do
 // the word embeddings, of which the last stage has a copy. Collective over the group `model`.

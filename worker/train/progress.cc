@@ -13,8 +13,9 @@ Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int6
     : events_(events), target_(std::move(target)), steps_(steps), lead_(lead) {}
 
 void Progress::started(std::int64_t step, std::int64_t parameters, const std::string& device,
-                       const TextIdentity& text) {
-  events_.write(StartedEvent{step, steps_, parameters, device, text});
+                       const TextIdentity& text, const Origin& origin) {
+  events_.write(StartedEvent{step, steps_, parameters, device, text,
+                             origin.known() ? std::optional(origin) : std::nullopt});
   phase_ = WorkerPhase::stepping;
 }
 
@@ -35,7 +36,9 @@ bool Progress::metrics(std::int64_t step, const Metrics& metrics) {
 }
 
 void Progress::saved(const FinishedSave& save) {
-  events_.write(CheckpointEvent{save.step, save.name, save.bytes, save.seconds});
+  CheckpointEvent event{save.step, save.name, save.bytes, save.seconds};
+  if (save.best.known() && save.best.step == save.step) event.best = {save.best.metric, save.best.value};
+  events_.write(event);
 }
 
 void Progress::phase(WorkerPhase phase, std::int64_t step) {

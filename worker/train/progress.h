@@ -19,9 +19,9 @@ class Progress {
   // The whole training has `steps` steps. `events` must outlive this.
   Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead);
 
-  // `device` is what describe_device() returns.
+  // `device` is what describe_device() returns; `origin` may be unknown.
   void started(std::int64_t step, std::int64_t parameters, const std::string& device,
-               const TextIdentity& text);
+               const TextIdentity& text, const Origin& origin);
   // Returns true if a metric reaches the target for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);

@@ -63,11 +63,12 @@ void Trainer::resume() {
   if (const auto loaded = load()) {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
+    if (!parts_.best || parts_.best->metric != state_.best.metric) state_.best = {};
     if (state_.layout != parts_.groups.layout)
       progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
                                          layout_text(parts_.groups.layout), layout_text(state_.layout)));
   } else {
-    for (const std::string& note : parts_.first_weights(parameters())) progress_.note("info", note);
+    begin_anew();
   }
   parameters().weights_changed();
   for (const auto& [level, message] : products_.take_over(state_.products)) progress_.note(level, message);
@@ -77,6 +78,13 @@ void Trainer::resume() {
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
   saved_step_ = state_.step;
+}
+
+void Trainer::begin_anew() {
+  const FirstWeights first = parts_.first_weights(parameters());
+  for (const std::string& warning : first.warnings) progress_.note("warning", warning);
+  if (!first.note.empty()) progress_.note("info", first.note);
+  state_.origin = first.origin;
 }
 
 // What was wrong with newer checkpoints is told whatever comes of the older ones.
@@ -131,7 +139,7 @@ void Trainer::check_steps_are_left(const CheckpointState& loaded) {
 
 void Trainer::announce_start() {
   progress_.started(state_.step, model_parameters(parameters(), parts_.groups),
-                    describe_device(parts_.context), state_.text);
+                    describe_device(parts_.context), state_.text, state_.origin);
 }
 
 void Trainer::train() {
@@ -148,9 +156,9 @@ void Trainer::train() {
 
 void Trainer::after_step() {
   const bool last = state_.step == last_step();
-  if (spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every))) evaluate();
+  const bool best = spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every)) && evaluate();
   if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
-  if (outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
+  if (best || outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
   if (outcome_ == Outcome::none_yet) progress_.phase(WorkerPhase::stepping, state_.step);
 }
 
@@ -344,7 +352,8 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
   tell(metrics);
 }
 
-void Trainer::evaluate() {
+// True where the run keeps its best checkpoint and this step's is it.
+bool Trainer::evaluate() {
   at("evaluating");
   progress_.phase(WorkerPhase::evaluating, state_.step);
   const auto begin = std::chrono::steady_clock::now();
@@ -364,6 +373,7 @@ void Trainer::evaluate() {
   const Findings found = task_->findings(all);
   if (is_lead()) write(found.files);
   tell(found.metrics);
+  return parts_.best && parts_.best->take(found.metrics, state_.step, state_.best);
 }
 
 void Trainer::write(const std::vector<TaskFile>& files) {

@@ -20,7 +20,9 @@
 #include "worker/checkpoint/store.h"
 #include "worker/comm/parallel.h"
 #include "worker/nn/model.h"
+#include "worker/train/best_rule.h"
 #include "worker/train/engine.h"
+#include "worker/train/first_weights.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/loss_scaler.h"
 #include "worker/train/optimizer.h"
@@ -41,12 +43,14 @@ struct TrainerParts {
   const TaskSource& tasks;
   EventLog& events;
   const std::atomic<bool>& stop;  // somebody else raises it to ask for a save and an early end
-  // Fills the parameters of a run that begins. Returns what should be noted about them.
-  std::function<std::vector<std::string>(ParameterStore&)> first_weights;
+  // Fills the parameters of a run that begins.
+  std::function<FirstWeights(ParameterStore&)> first_weights;
   // The checkpoints of another job; a run that has none of its own resumes from them. "" for none.
   std::filesystem::path resume_folder = {};
   // Is set to what the training does at present, for whoever reports a long wait. May be none.
   std::atomic<const char*>* activity = nullptr;
+  // By what held-out metric the run keeps its best checkpoint, if it does.
+  std::optional<BestRule> best = {};
 };
 
 class Trainer {
@@ -63,6 +67,7 @@ class Trainer {
   enum class Outcome { none_yet, steps_done, target_reached, stopped };
 
   void resume();
+  void begin_anew();
   std::optional<CheckpointState> load();
   std::optional<CheckpointState> load(std::vector<std::string>& problems);
   void check_steps_are_left(const CheckpointState& loaded);
@@ -83,7 +88,7 @@ class Trainer {
   void apply_gradients(double scale);
   void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
-  void evaluate();
+  bool evaluate();
   void write(const std::vector<TaskFile>& files);
   void tell(const Metrics& metrics);
   void save();

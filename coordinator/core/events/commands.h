@@ -11,6 +11,7 @@
 #include "common/base/id.h"
 #include "common/model/asha.h"
 #include "common/model/job.h"
+#include "common/model/links.h"
 #include "common/model/spec.h"
 #include "common/model/sync.h"
 
@@ -22,8 +23,10 @@ struct SubmitExperiment {
   std::vector<JobRequest> jobs;
   // How jobs ended that `after` names and that the state has forgotten; the store looks it up.
   std::map<JobId, JobState> ended = {};
-  bool in_turn = false;           // each job waits for the end, successful or not, of those before it
-  std::optional<Asha> asha = {};  // the jobs are trials; losing trials are ended
+  bool in_turn = false;              // each job waits for the end, successful or not, of those before it
+  std::optional<Asha> asha = {};     // the jobs are trials; losing trials are ended
+  // Of each job to others, where the spec lists them; errors then begin with the job's place in the list.
+  std::vector<JobLinks> links = {};
 };
 
 struct CancelJob {

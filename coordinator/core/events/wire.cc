@@ -8,6 +8,14 @@ namespace podium::wire {
 
 using nlohmann::json;
 
+namespace {
+
+std::optional<JobId> optional_job_from(const json& in, const char* key) {
+  return in.contains(key) ? std::optional(job_from(in.at(key))) : std::nullopt;
+}
+
+}  // namespace
+
 json request_json(const JobRequest& request) {
   json out{{"name", request.name},
            {"devices", request.devices},
@@ -27,6 +35,7 @@ json request_json(const JobRequest& request) {
   if (request.saves) out["saves"] = true;
   if (request.process_per_node) out["process_per_node"] = true;
   if (request.resume) out["resume"] = request.resume->value;
+  if (request.init) out["init"] = request.init->value;
   return out;
 }
 
@@ -48,7 +57,8 @@ JobRequest request_from(const json& in) {
       in.value("pipeline", 1),
       in.value("sizes", std::vector<int>{}),
       in.value("saves", false),
-      in.contains("resume") ? std::optional(job_from(in.at("resume"))) : std::nullopt,
+      optional_job_from(in, "resume"),
+      optional_job_from(in, "init"),
       in.value("process_per_node", false)};
 }
 

@@ -83,19 +83,35 @@ void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& e
   request.after = std::move(open);
 }
 
-// The job that this one resumes must have ended, or this one must wait for its end.
-void check_resume(const ClusterState& state, const JobRequest& request, Errors& errors) {
-  if (!request.resume) return;
-  const JobId of = *request.resume;
+// A job whose checkpoints another starts from, and the words for that.
+struct Predecessor {
+  std::optional<JobId> job;
+  const char* cannot;
+  const char* pointer;
+  const char* when;  // to write under `after`: its usual end
+};
+
+// It must have ended, or the request must wait for its end.
+void check_predecessor(const ClusterState& state, const JobRequest& request, const Predecessor& before,
+                       Errors& errors) {
+  if (!before.job) return;
+  const JobId of = *before.job;
   const bool follows = std::ranges::find(request.after, of, &Dependency::job) != request.after.end();
   const auto refuse = [&](const std::string& why) {
-    errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" cannot resume: " + why, "/resume"});
+    errors.push_back(
+        {ErrorCode::invalid, "job \"" + request.name + "\" " + before.cannot + ": " + why, before.pointer});
   };
   if (of.value < 1 || of >= state.next_job)
     refuse("there is no " + job_text(of));
   else if (find_job(state, of) && !follows)
-    refuse(job_text(of) + " has not ended; write \"after: [{job: " + to_string(of) +
-           ", when: any}]\" to start when it has");
+    refuse(job_text(of) + " has not ended; write \"after: [{job: " + to_string(of) + before.when +
+           "}]\" to start when it has");
+}
+
+void check_predecessors(const ClusterState& state, const JobRequest& request, Errors& errors) {
+  check_predecessor(state, request, {request.resume, "cannot resume", "/resume", ", when: any"}, errors);
+  check_predecessor(state, request, {request.init, "cannot take its first weights", "/model/init", ""},
+                    errors);
 }
 
 // The conditions under which a job may be queued, for the first time or again.
@@ -104,7 +120,7 @@ void check_request(const ClusterState& state, const std::map<JobId, JobState>& e
   if (auto reason = never_fits(state, request))
     errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
   if (const auto bad = bad_account(state, request)) errors.push_back(*bad);
-  check_resume(state, request, errors);
+  check_predecessors(state, request, errors);
   resolve_after(state, ends, request, errors);
 }
 
@@ -153,11 +169,18 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   Events events{{now, ExperimentCreated{state.next_experiment, command.name}}};
   JobId job = state.next_job;
   for (JobRequest request : command.jobs) {
+    const std::size_t before = errors.size();
     check_request(state, command.ended, request, errors);
     if (const auto longer = too_long(state, request)) errors.push_back(*longer);
     if (command.in_turn)
-      for (JobId before = state.next_job; before < job; ++before.value)
-        request.after.push_back({before, When::any});
+      for (JobId earlier = state.next_job; earlier < job; ++earlier.value)
+        request.after.push_back({earlier, When::any});
+    if (!command.links.empty()) {
+      const auto index = static_cast<std::size_t>(job.value - state.next_job.value);
+      link(request, command.links[index], state.next_job);
+      for (std::size_t i = before; i < errors.size(); ++i)
+        errors[i].where = "/jobs/" + std::to_string(index) + errors[i].where;
+    }
     events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
     ++job.value;
   }

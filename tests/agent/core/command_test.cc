@@ -207,6 +207,13 @@ TEST(MakeCommand, TellsWhereTheCheckpointsAreThatItResumes) {
   EXPECT_EQ(complete_launch(launch_of(task_id(12, 3, 1)), paths).resume_folder, "/shared/jobs/7/checkpoints");
 }
 
+TEST(CompleteLaunch, TellsWhereTheCheckpointsAreWhoseWeightsItTakes) {
+  TaskPaths paths = kPaths;
+  EXPECT_EQ(complete_launch(launch_of(task_id(12, 3, 1)), paths).init_folder, "");
+  paths.init = "/shared/jobs/7/checkpoints";
+  EXPECT_EQ(complete_launch(launch_of(task_id(12, 3, 1)), paths).init_folder, "/shared/jobs/7/checkpoints");
+}
+
 TEST(CompleteLaunch, FillsInTheAgentsPart) {
   const Launch launch = complete_launch(launch_of(task_id(12, 3, 1)), kPaths);
   EXPECT_EQ(launch.data_folder, "/data");

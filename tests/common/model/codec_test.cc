@@ -35,6 +35,24 @@ TEST(Codec, LaunchMatchesItsGoldenFile) {
   EXPECT_EQ(to_json(launch_from_json(file)), file);
 }
 
+TEST(Codec, ALaunchSaysWhereTheWeightsOfAnotherJobLie) {
+  Launch launch = launch_from_json(golden("launch.json"));
+  launch.spec.model.init.clear();
+  launch.spec.model.init_job = JobCheckpoint{{12}, CheckpointChoice::best};
+  launch.spec.checkpoint.best.clear();
+  launch.init_folder = "/shared/jobs/12/checkpoints";
+  const json file = to_json(launch);
+  EXPECT_EQ(file["paths"]["init"], "/shared/jobs/12/checkpoints");
+  EXPECT_EQ(file["spec"]["model"]["init"], (json{{"job", 12}, {"checkpoint", "best"}}));
+  EXPECT_EQ(file["spec"]["checkpoint"]["best"], "none");
+  const Launch read = launch_from_json(file);
+  EXPECT_EQ(to_json(read), file);
+  EXPECT_EQ(read.spec.model.init_job, launch.spec.model.init_job);
+  EXPECT_EQ(read.spec.model.init, "");
+  EXPECT_EQ(read.spec.checkpoint.best, "");
+  EXPECT_EQ(read.init_folder, launch.init_folder);
+}
+
 TEST(Codec, LaunchOfAnotherVersionIsRefused) {
   json file = golden("launch.json");
   file["version"] = 2;
@@ -48,7 +66,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "timed_products", "phases"})
     file["training"].erase(key);
   file["model"].erase("init");
-  file["checkpoint"].erase("begin_anew");
+  for (const char* key : {"begin_anew", "best"}) file["checkpoint"].erase(key);
   const JobSpec spec = job_spec_from_json(file);
   EXPECT_EQ(spec.parallel.interleave, 1);
   EXPECT_FALSE(spec.parallel.sequence);
@@ -62,6 +80,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   EXPECT_TRUE(spec.training.phases.empty());
   EXPECT_EQ(spec.model.init, "");
   EXPECT_FALSE(spec.checkpoint.begin_anew);
+  EXPECT_EQ(spec.checkpoint.best, "") << "it went on without";
   EXPECT_NE(to_json(spec), now);
 }
 
@@ -107,7 +126,7 @@ TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
     EXPECT_EQ(to_json(worker_event_from_json(line)), line);
     at = end + 1;
   }
-  EXPECT_EQ(count, 10);
+  EXPECT_EQ(count, 12);
 }
 
 TEST(Codec, AnIdentityOfATextIsTwoCountsAndAHash) {

@@ -33,6 +33,13 @@ def reached(metric="eval/mlm_loss", value=0.5):
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
+def begun_with(origin):
+    def events():
+        started, *rest = reached().decode().splitlines()
+        return "\n".join([json.dumps(json.loads(started) | {"origin": origin}), *rest, ""]).encode()
+    return events
+
+
 class BoardTest(unittest.TestCase):
     def setUp(self):
         self.daemon = Daemon()
@@ -63,12 +70,12 @@ class BoardTest(unittest.TestCase):
         self.assertEqual(reply.status, 201, reply.body)
         return reply.json()["jobs"][0]["id"]
 
-    def train(self, agent, job, seconds, events=None):
+    def train(self, agent, job, seconds, events=reached):
         """Runs a job that is in line and reaches its target after `seconds` or a little more."""
         launches = [launch for launch in agent.wait_for_order("start") if launch["job"] == job]
         agent.run(launches)
         time.sleep(seconds)
-        self.assertEqual(agent.deliver(chunk(launches[0], "events", 0, events or reached())).status, 200)
+        self.assertEqual(agent.deliver(chunk(launches[0], "events", 0, events())).status, 200)
         agent.finish()
         wait_for(lambda: self.get(f"/jobs/{job}")["state"] == "succeeded", "the job's end")
 
@@ -175,6 +182,64 @@ class BoardTest(unittest.TestCase):
         self.assertEqual({id: run["reproduces"] for id, run in runs.items()}, {original: None, job: original})
         self.assertEqual(runs[job]["spec_sha256"], runs[original]["spec_sha256"], "it is the same spec")
         self.post("/jobs/999/reproduce", 404)
+
+    def begin_with(self, other, choice=None):
+        """A job that takes its first weights of another's checkpoint."""
+        init = {"job": other} | ({"checkpoint": choice} if choice else {})
+        text = SPEC.format(name="tuned", seed=1, devices=1, target=1)
+        return text.replace("vocab: 1000", f"vocab: 1000, init: {json.dumps(init)}")
+
+    def test_a_job_is_reproduced_from_the_very_checkpoint_that_it_began_with(self):
+        agent = self.agent()
+        first = self.submit()
+        self.train(agent, first, 0.05)
+        original = self.daemon.submit(self.begin_with(first, "newest")).json()["jobs"][0]["id"]
+        self.assertIsNone(self.get(f"/jobs/{original}")["origin"])
+        origin = {"path": f"/shared/{first}/step-00000100", "step": 100, "xxh3": "0123456789abcdef"}
+        self.train(agent, original, 0.05, begun_with(origin))
+        self.assertEqual(self.get(f"/jobs/{original}")["origin"], origin)
+        answer = self.post(f"/jobs/{original}/reproduce", 201)
+        again = answer["job"]["id"]
+        self.assertEqual(self.get(f"/jobs/{again}")["spec"]["model"]["init"], {"job": first, "checkpoint": 100})
+        self.train(agent, again, 0.05, begun_with(origin))
+        other = self.daemon.submit(self.begin_with(first)).json()["jobs"][0]["id"]
+        self.train(agent, other, 0.05, begun_with(origin | {"xxh3": "f" * 16}))
+        runs = {run["job"]: b["id"] for b in self.get("/board")["benchmarks"]
+                for run in self.get("/board/" + b["id"])["all"]}
+        self.assertEqual(runs[original], runs[again], "it is one benchmark, however the spec names the checkpoint")
+        self.assertEqual(len(set(runs.values())), 3, "other weights to begin with, or none, make another")
+        fields = {(f["section"], f["key"]): f for f in self.get(f"/compare?job={original}&job={other}&all=1")["fields"]}
+        self.assertTrue(fields["source", "origin"]["differs"])
+
+    def test_weights_of_a_model_of_another_shape_are_refused_with_the_line(self):
+        first = self.submit()
+        self.agent()
+        text = self.begin_with(first).replace("bert-tiny", "bert-mini") + f"after: [{{job: {first}}}]\n"
+        for path in ("/validate", "/experiments"):
+            reply = self.daemon.request("POST", "/api/v1" + path, {"spec": text, "file": "a.yaml"}, USER)
+            self.assertEqual(reply.status, 422, reply.body)
+            (error,) = reply.json()["errors"]
+            self.assertEqual(error["where"], "a.yaml:3:47")
+            self.assertEqual(error["message"],
+                             f'job "tuned" cannot take its first weights from job {first} (record): '
+                             "model.layers is 2 there and 4 here, model.hidden is 128 there and 256 here, "
+                             "model.heads is 2 there and 4 here, "
+                             "model.intermediate is 512 there and 1024 here")
+
+    def test_every_objection_to_other_jobs_weights_is_told(self):
+        first = self.submit()
+        command = self.daemon.submit("version: 1\nname: c\ncommand: [ls]\nresources: {devices: 1, kind: cpu}\n").json()["jobs"][0]["id"]
+
+        def messages(other, choice=None):
+            body = {"spec": self.begin_with(other, choice), "file": "a.yaml"}
+            return [e["message"] for e in self.daemon.request("POST", "/api/v1/validate", body, USER).json()["errors"]]
+
+        said = messages(first, "best")
+        self.assertEqual(len(said), 2, said)
+        self.assertIn("that one keeps no best checkpoint", said[0] + said[1])
+        self.assertIn(f'has not ended; write "after: [{{job: {first}}}]"', said[0] + said[1])
+        self.assertIn("runs a command", " ".join(messages(command)))
+        self.assertEqual(messages(99), ['job "tuned" cannot take its first weights: there is no job 99'])
 
     def test_a_job_with_as_many_labels_as_may_be_is_reproduced(self):
         labels = {f"label-{i}": str(i) for i in range(32)}

@@ -274,6 +274,30 @@ TEST_F(Ingest, KeepsWhichTextAJobTrainedOn) {
   EXPECT_EQ(reader_->text_of({1})->tokens, 7);
 }
 
+TEST_F(Ingest, KeepsWhichCheckpointAJobBeganWith) {
+  const auto started = [](const std::string& more) {
+    return R"({"type":"started","t":1,"step":0,"steps":5)" + more + "}\n";
+  };
+  const std::int64_t plain = next_after(chunk(1, 0, started("")));
+  EXPECT_EQ(reader_->origin_of({1}), std::nullopt);
+  const std::string told = started(R"(,"origin":{"path":"/c/step-2","step":2,"xxh3":"0123456789abcdef"})");
+  const std::int64_t next = next_after(chunk(1, plain, told));
+  EXPECT_EQ(reader_->origin_of({1}), (Origin{"/c/step-2", 2, "0123456789abcdef"}));
+  const std::int64_t again = next_after(chunk(1, next, started("")));
+  EXPECT_TRUE(reader_->origin_of({1})) << "it stays";
+  next_after(chunk(1, again, started(R"(,"origin":{"path":"/c/step-2","step":2,"xxh3":"x"})")));
+  EXPECT_THAT(last_history(), testing::HasSubstr("\"origin\" is no checkpoint"));
+}
+
+TEST_F(Ingest, TellsWhichCheckpointIsTheBestSoFar) {
+  next_after(chunk(1, 0,
+                   R"({"type":"checkpoint","t":1,"step":5,"path":"step-5","bytes":1000000,)"
+                   R"("best":{"metric":"eval/f1","value":88.25}})"
+                   "\n"));
+  EXPECT_EQ(last_history(), "checkpoint of step 5, 1.0 MB in 0.00 s: step-5; the best so far, eval/f1 88.25");
+  EXPECT_EQ(reader_->checkpoints({1}).at(0).best, (BestValue{"eval/f1", 88.25}));
+}
+
 TEST_F(Ingest, KeepsLogsAsFiles) {
   EXPECT_EQ(next_after(chunk(1, 0, "hello ", StreamKind::err)), 6);
   EXPECT_EQ(next_after(chunk(1, 3, "lo world\n", StreamKind::err)), 12);

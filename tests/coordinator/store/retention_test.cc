@@ -163,6 +163,58 @@ TEST_F(RetentionTest, CheckpointsThatAJobGoesOnFromAreNotDue) {
   EXPECT_EQ(due(hours(1)).all.checkpoints, 4) << "it may be reproduced";
 }
 
+TEST_F(RetentionTest, CheckpointsWhoseWeightsAJobTakesAreNotDue) {
+  change(rule("long", Kept::checkpoints, hours(1)));
+  commit_now(
+      *store_,
+      {queued_job(4), ExperimentText{{4}, "", "", "", "", {R"({"model":{"init":{"job":2}}})"}}, {}, {}});
+  const RetentionDue told = due(hours(1));
+  ASSERT_EQ(told.jobs.size(), 1u);
+  EXPECT_EQ(told.jobs[0].needed_by, JobId{4});
+  EXPECT_TRUE(told.jobs[0].checkpoints.empty());
+  commit_now(*store_, {started_attempt(4, 1, 300), {}, {}, {}});
+  commit_now(*store_, {{ended(4, 400)}, {}, {}, {}});
+  EXPECT_EQ(due(hours(1)).all.checkpoints, 2) << "nobody takes them any more";
+}
+
+// The newest two, and the best, which a training keeps beside them.
+TEST_F(RetentionTest, TheBestCheckpointIsDueAsWell) {
+  change(rule("kept", Kept::checkpoints, hours(1)));
+  commit_now(
+      *store_,
+      {queued_job(4, "kept"), ExperimentText{{4}, "", "", "", "", {R"({"checkpoint":{"keep":2}})"}}, {}, {}});
+  commit_now(*store_, {started_attempt(4, 1, 20), {}, {}, {}});
+  const auto saved = [](int step, const std::string& best) {
+    return R"({"type":"checkpoint","t":1700000020000,"step":)" + std::to_string(step) + R"(,"path":"step-)" +
+           std::to_string(step) + R"(","bytes":1000)" + best + "}\n";
+  };
+  std::string body;
+  append_chunk(body, {{{{4}, 1}, 0},
+                      StreamKind::events,
+                      0,
+                      saved(100, R"(,"best":{"metric":"eval/f1","value":80})") +
+                          saved(200, R"(,"best":{"metric":"eval/f1","value":88.5})") + saved(300, "") +
+                          saved(400, "")});
+  ASSERT_TRUE(ingest_now(*store_, body).ok());
+  commit_now(*store_, {{ended(4, 100)}, {}, {}, {}});
+  const RetentionDue told = due(hours(1));
+  ASSERT_EQ(told.jobs.size(), 1u);
+  std::map<std::string, std::optional<BestValue>> kept;
+  for (const CheckpointView& each : told.jobs[0].checkpoints) kept[each.path] = each.best;
+  EXPECT_EQ(kept, (std::map<std::string, std::optional<BestValue>>{
+                      {"step-400", {}}, {"step-300", {}}, {"step-200", BestValue{"eval/f1", 88.5}}}));
+  const std::vector<CheckpointView> all = reader_->checkpoints({4});
+  ASSERT_EQ(all.size(), 4u);
+  for (const CheckpointView& each : all) EXPECT_EQ(each.best.has_value(), each.step == 200) << each.step;
+}
+
+TEST_F(RetentionTest, APathToAModelNamesNoJob) {
+  change(rule("long", Kept::checkpoints, hours(1)));
+  commit_now(*store_,
+             {queued_job(4), ExperimentText{{4}, "", "", "", "", {R"({"model":{"init":"2"}})"}}, {}, {}});
+  EXPECT_EQ(due(hours(1)).all.checkpoints, 2);
+}
+
 TEST_F(RetentionTest, AJobThatIsQueuedAgainKeepsWhatItHas) {
   store_.reset();
   Database database(home_.path() / "podium.db", Access::write, 1000);

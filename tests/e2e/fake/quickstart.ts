@@ -67,7 +67,16 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
 /** The figures of the job are the last points of its curves. */
 function withLatest(job: Job): Job {
   const series = makeSeries({
-    ...{ ...job, attempts: attemptsOf(job), checkpoint: null, spec: {}, source: null, text: null },
+    ...{
+      ...job,
+      attempts: attemptsOf(job),
+      checkpoint: null,
+      spec: {},
+      source: null,
+      text: null,
+      origin: null,
+      best_checkpoint: null,
+    },
   });
   const latest = Object.fromEntries(series.map(({ key, points }) => [key, points.at(-1)![2]]));
   const gains =
@@ -88,6 +97,8 @@ export function detailOf(job: Job, cluster: Cluster): JobDetail {
     source: cluster.experiments.get(job.experiment)?.source ?? null,
     spec: normalised(job),
     text: job.started_ms === null ? null : { tokens: 812_344, sentences: 31_021, xxh3: "5b1c0f2ad6e97c43" },
+    origin: null,
+    best_checkpoint: null,
   };
 }
 

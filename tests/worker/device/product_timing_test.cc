@@ -62,7 +62,7 @@ class TimedProducts : public OnDevice {
         }};
     Trainer trainer(spec_, {folder_.path() / folder / "checkpoints", true},
                     {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
-                     [](ParameterStore&) { return std::vector<std::string>(); }});
+                     [](ParameterStore&) { return FirstWeights(); }});
     trainer.run();
     ParameterStore& parameters = lone.model->parameters();
     return parameters.memory().downloaded<float>(parameters.weights());

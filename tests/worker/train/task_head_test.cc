@@ -235,7 +235,7 @@ TEST(TaskHeadTraining, ScoresOfAllRanksBecomeMetricsAndTheLossFalls) {
     Trainer trainer(spec, {folder.path() / "checkpoints", world.rank() == 0},
                     {context, world, groups, *model, source, events, stop, [](ParameterStore& parameters) {
                        parameters.initialise(1, 0.1);
-                       return std::vector<std::string>();
+                       return FirstWeights();
                      }});
     trainer.run();
   });

@@ -1,18 +1,12 @@
 // The loop around steps that fail or are never taken: what counts, what is told, where data go on. The model
 // is a real one, its batches are made up.
-#include "worker/train/trainer.h"
-
 #include <gmock/gmock.h>
 
 #include <array>
 #include <cmath>
-#include <sstream>
 
-#include "common/base/file.h"
-#include "tests/temp_folder.h"
 #include "tests/worker/comm/world.h"
-#include "tests/worker/train/made_up_task.h"
-#include "worker/checkpoint/reader.h"
+#include "tests/worker/train/trainer_fixture.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
 #include "worker/train/schedule.h"
@@ -26,84 +20,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr int kLength = 24;
-
-class TrainerOf : public testing::Test {
- protected:
-  TrainerOf() {
-    spec_.model = test::small_spec(ModelFamily::bert, 0.1);
-    spec_.training.optimizer.lr = 1e-2;
-    spec_.training.schedule = {.steps = 5, .warmup = 2};
-    spec_.training.batch = {4, 2};
-    spec_.training.sequence_length = kLength;
-    spec_.training.log_every = 1;
-    spec_.checkpoint = {1, 100};
-  }
-
-  // As a process would, from its begin, with another job's checkpoints or none; returns the weights it ended
-  // with.
-  std::vector<float> run(Script& script, const std::filesystem::path& resume_folder = {}) {
-    script.stop = false;
-    test::LoneModel lone(spec_.model, {.precision = spec_.training.precision}, {.threads = 1});
-    const SystemClock clock;
-    EventLog events(events_path(), clock);
-    const TaskSource source{
-        spec_.model.vocab, {1, 0, "0123456789abcdef"}, {}, [&](const TrainingSpec& phase) {
-          return std::make_unique<MadeUpTask>(spec_.model, phase, script);
-        }};
-    Trainer trainer(spec_, {checkpoints(), true},
-                    {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
-                     [](ParameterStore&) { return std::vector<std::string>(); }, resume_folder});
-    trainer.run();
-    const std::span<const float> weights = lone.model->parameters().weights();
-    return {weights.begin(), weights.end()};
-  }
-  // In a folder of its own.
-  std::vector<float> run_elsewhere(Script& script) {
-    const std::string before = std::exchange(folder_name_, "elsewhere");
-    std::vector<float> weights = run(script);
-    folder_name_ = before;
-    return weights;
-  }
-
-  std::filesystem::path checkpoints() const { return folder_.path() / folder_name_ / "checkpoints"; }
-  std::filesystem::path events_path() const {
-    std::filesystem::create_directories(folder_.path() / folder_name_);
-    return folder_.path() / folder_name_ / "events.jsonl";
-  }
-  CheckpointState state_at(std::int64_t step) const {
-    return read_whole_checkpoint(checkpoints() / checkpoint_name(step)).state;
-  }
-  template <class Event>
-  std::vector<Event> told() const {
-    std::vector<Event> found;
-    std::istringstream lines(read_file(events_path()));
-    for (std::string line; std::getline(lines, line);) {
-      const WorkerEvent event = worker_event_from_json(nlohmann::json::parse(line));
-      if (const auto* body = std::get_if<Event>(&event.body)) found.push_back(*body);
-    }
-    return found;
-  }
-  std::map<std::int64_t, double> metric(const std::string& name) const {
-    std::map<std::int64_t, double> values;
-    for (const MetricsEvent& event : told<MetricsEvent>())
-      for (const auto& [key, value] : event.values)
-        if (key == name && !values.emplace(event.step, value).second)
-          ADD_FAILURE() << name << " is told twice at step " << event.step;
-    return values;
-  }
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> found;
-    for (const NoteEvent& note : told<NoteEvent>())
-      if (note.level == "warning") found.push_back(note.message);
-    return found;
-  }
-
-  JobSpec spec_;
-  TempFolder folder_;
-  std::string folder_name_ = "job";
-};
-
 class TrainerIn : public TrainerOf, public testing::WithParamInterface<Precision> {
  protected:
   TrainerIn() { spec_.training.precision = GetParam(); }
@@ -114,7 +30,7 @@ class TrainerWithoutLossScale : public TrainerIn {};
 
 std::vector<Batch> numbers(std::initializer_list<std::int64_t> list) {
   std::vector<Batch> batches;
-  for (const std::int64_t number : list) batches.emplace_back(kLength, number);
+  for (const std::int64_t number : list) batches.emplace_back(kTrainedLength, number);
   return batches;
 }
 
@@ -149,7 +65,7 @@ TEST_F(TrainerOf, Fp16PassesOverWhatOverflowsAndThenTakesEveryStepOfTheSchedule)
 // Stopped and started again where batches had been passed over, it ends with the same bits.
 TEST_P(TrainerIn, ARunWithBatchesPassedOverResumesToTheBit) {
   spec_.training.schedule.steps = 12;
-  Script unbroken{.poison = {{kLength, 4}, {kLength, 5}}};
+  Script unbroken{.poison = {{kTrainedLength, 4}, {kTrainedLength, 5}}};
   const std::vector<float> expected = run_elsewhere(unbroken);
   const std::size_t all = unbroken.served.size();
   ASSERT_GE(all, 14U);
@@ -164,7 +80,7 @@ TEST_P(TrainerIn, ARunWithBatchesPassedOverResumesToTheBit) {
 
 // As if the data did not hold them: the same weights as a run that never met them.
 TEST_P(TrainerWithoutLossScale, ABatchThatIsNotFiniteIsPassedOver) {
-  Script script{.poison = {{kLength, 3}, {kLength, 4}}};
+  Script script{.poison = {{kTrainedLength, 3}, {kTrainedLength, 4}}};
   const std::vector<float> weights = run(script);
   EXPECT_EQ(script.served, numbers({1, 2, 3, 4, 5, 6, 7}));
   Script without{.missing = script.poison};
@@ -183,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(All, TrainerWithoutLossScale, testing::Values(Precision
 
 // Every restart used to die on the same batch.
 TEST_F(TrainerOf, ARestartDoesNotMeetAPassedOverBatchAgain) {
-  Script script{.poison = {{kLength, 3}}, .stop_before = 4};
+  Script script{.poison = {{kTrainedLength, 3}}, .stop_before = 4};
   run(script);
   EXPECT_EQ(script.served, numbers({1, 2, 3, 4, 5}));
   EXPECT_EQ(state_at(3).passed_over, 1);
@@ -215,7 +131,7 @@ TEST_F(TrainerOf, ATargetOnThroughputEndsAllRanksAtTheSameStep) {
         }};
     Trainer trainer(spec_, {checkpoints(), world.rank() == 0},
                     {context, world, groups, *model, source, events, script.stop,
-                     [](ParameterStore&) { return std::vector<std::string>(); }});
+                     [](ParameterStore&) { return FirstWeights(); }});
     trainer.run();
     steps[static_cast<std::size_t>(world.rank())] = trainer.step();
   });
@@ -224,7 +140,7 @@ TEST_F(TrainerOf, ATargetOnThroughputEndsAllRanksAtTheSameStep) {
 
 TEST_F(TrainerOf, TooManyInARowEndAsDivergedAtTheirStep) {
   Script script;
-  for (std::int64_t number = 3; number < 100; ++number) script.poison.emplace(kLength, number);
+  for (std::int64_t number = 3; number < 100; ++number) script.poison.emplace(kTrainedLength, number);
   try {
     run(script);
     FAIL() << "trained";
@@ -296,15 +212,15 @@ class TrainerInPhases : public TrainerOf {
  protected:
   TrainerInPhases() {
     spec_.training.schedule = {.steps = 4, .warmup = 0, .decay = Decay::constant};
-    spec_.training.phases = {{spec_.training.schedule, 2e-2, spec_.training.batch, kLength + 8, 0}};
+    spec_.training.phases = {{spec_.training.schedule, 2e-2, spec_.training.batch, kTrainedLength + 8, 0}};
   }
 };
 
 TEST_F(TrainerInPhases, APhasesDataBeginAnewWhateverWasPassedOverBefore) {
-  Script script{.poison = {{kLength, 2}, {kLength + 8, 1}}};
+  Script script{.poison = {{kTrainedLength, 2}, {kTrainedLength + 8, 1}}};
   run(script);
   std::vector<Batch> expected = numbers({1, 2, 3, 4, 5});
-  for (const std::int64_t number : {1, 2, 3, 4, 5}) expected.emplace_back(kLength + 8, number);
+  for (const std::int64_t number : {1, 2, 3, 4, 5}) expected.emplace_back(kTrainedLength + 8, number);
   EXPECT_EQ(script.served, expected);
   EXPECT_EQ(state_at(8).passed_over, 1);
   EXPECT_EQ(state_at(8).loss_scaler.skipped, 2);
@@ -334,7 +250,7 @@ void expect_step(const std::filesystem::path& checkpoints, std::int64_t step, st
 }
 
 TEST_F(TrainerInPhases, AdamWsBiasCorrectionCountsTheStepsOfAllPhases) {
-  Script script{.poison = {{kLength, 2}}};
+  Script script{.poison = {{kTrainedLength, 2}}};
   run(script);
   for (const std::int64_t step : {2, 4, 5, 8})
     expect_step(checkpoints(), step, step, spec_.training.optimizer, step > 4 ? 2e-2 : 1e-2);

@@ -134,7 +134,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Experiments of several jobs, newest first */
+        /** Experiments of several jobs but for those whose specs list them, newest first */
         get: operations["list_studies"];
         put?: never;
         post?: never;
@@ -1070,6 +1070,14 @@ export interface components {
             /** @description XXH3-64 of its tokens and where they are cut, 16 hexadecimal digits */
             xxh3: string;
         } | null;
+        /** @description The checkpoint whose weights a job began with (model.init); null where it began with none, or has not reported it */
+        Origin: {
+            /** @description As its worker read it */
+            path: string;
+            step: number;
+            /** @description XXH3-64 of the checkpoint's manifest, which has the checksums of its files; 16 hexadecimal digits */
+            xxh3: string;
+        } | null;
         Health: {
             /** @constant */
             status: "ok";
@@ -1375,6 +1383,11 @@ export interface components {
             bytes: number;
             /** @description That writing it took */
             seconds: number;
+            /** @description By which metric of its evaluations it is the best of its job so far; null of every other */
+            best: {
+                metric: string;
+                value: components["schemas"]["Number"];
+            } | null;
         };
         /**
          * @description `loading` is text, weights and checkpoints; `lost` are steps that a later attempt took again; `checkpointing` only what training waited for; `running` a program that does not report what it does; `unknown` time of which nothing is recorded
@@ -2647,10 +2660,13 @@ export interface operations {
                         attempts: components["schemas"]["Attempt"][];
                         /** @description The newest; null where the job has reported none */
                         checkpoint: components["schemas"]["Checkpoint"] | null;
+                        /** @description The best by its held-out metric; null where the job keeps none, or has reported none */
+                        best_checkpoint: components["schemas"]["Checkpoint"] | null;
                         /** @description With every default filled in */
                         spec: Record<string, never>;
                         source: components["schemas"]["Source"];
                         text: components["schemas"]["TextIdentity"];
+                        origin: components["schemas"]["Origin"];
                     } & components["schemas"]["JobFields"];
                 };
             };

@@ -28,6 +28,7 @@ export function SpecView({ job }: { job: JobDetail }) {
         />
         <SourceLine source={job.source ?? experiment.data?.source ?? null} />
         {job.text && <span class="muted">{textLine(job.text)}</span>}
+        {job.origin && <span class="muted">{originLine(job.origin)}</span>}
       </div>
       <pre class="code" tabIndex={0} aria-label={form === "written" ? "Spec as written" : "Normalised spec"}>
         {form === "written" ? written : toYaml(job.spec)}
@@ -39,6 +40,10 @@ export function SpecView({ job }: { job: JobDetail }) {
 /** "trained on 812,344 tokens of text, XXH3 5b1c0f2ad6e97c43". The hash tells one text from another. */
 const textLine = ({ tokens, xxh3 }: NonNullable<JobDetail["text"]>) =>
   `trained on ${formatCount(tokens)} tokens of text, XXH3 ${xxh3}`;
+
+/** "begun with step 200 of 7/checkpoints/step-00000200, XXH3 …": of the path its end, which has the job. */
+const originLine = ({ path, step, xxh3 }: NonNullable<JobDetail["origin"]>) =>
+  `begun with step ${formatCount(step)} of ${path.split("/").slice(-3).join("/")}, XXH3 ${xxh3}`;
 
 export function SourceLine({ source }: { source: Source | null }) {
   if (!source?.commit) return <span class="muted">Not from a git repository</span>;

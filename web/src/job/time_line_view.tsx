@@ -1,7 +1,7 @@
 // The attempts on a time line: bars that show how each ended, hatched while its processes were starting, with ticks for
 // checkpoints.
 import type { Attempt, JobDetail, JobEvent, SavedCheckpoint } from "../api/types";
-import { formatBytes, formatCount } from "../format/numbers";
+import { formatBytes, formatCount, formatNumber } from "../format/numbers";
 import { formatAbsolute, formatDuration } from "../format/times";
 import { layOut, spaced, type Bar, type TimeLine } from "../model/time_line";
 import { now } from "../state/clock";
@@ -37,18 +37,21 @@ export function TimeLineView({ job, events }: { job: JobDetail; events: readonly
           {line.checkpoints.length > 0 && `, ${formatCount(line.checkpoints.length)} checkpoints recorded`}.
         </p>
       )}
-      {job.checkpoint && <Newest checkpoint={job.checkpoint} />}
+      {job.checkpoint && <Saved checkpoint={job.checkpoint} what="Newest" />}
+      {job.best_checkpoint && <Saved checkpoint={job.best_checkpoint} what="Best" />}
     </div>
   );
 }
 
 /** Where the checkpoint is, for readers who want the model. */
-function Newest({ checkpoint }: { checkpoint: SavedCheckpoint }) {
-  const { step, bytes, path, time_ms } = checkpoint;
+function Saved({ checkpoint, what }: { checkpoint: SavedCheckpoint; what: "Newest" | "Best" }) {
+  const { step, bytes, path, time_ms, best } = checkpoint;
   return (
-    <p class="newest-checkpoint">
+    <p class="saved-checkpoint">
       <span class="muted">
-        Newest checkpoint: step {formatCount(step)}, {formatBytes(bytes)}, saved <Ago ms={time_ms} />
+        {what} checkpoint: step {formatCount(step)}
+        {what === "Best" && best && `, ${best.metric} ${formatNumber(Number(best.value))}`},{" "}
+        {formatBytes(bytes)}, saved <Ago ms={time_ms} />
       </span>
       <code title="In the folder that the nodes share">{path}</code>
     </p>

@@ -125,7 +125,8 @@ export class JobInDetail {
   private copyOfDetail(): Copy<JobDetail> {
     const ask: Ask<JobDetail> = async ({ signal }) => {
       const detail = await getJob(this.id, signal);
-      const { attempts: _a, checkpoint: _c, spec: _s, source: _o, text: _t, ...job } = detail;
+      const { attempts: _a, checkpoint: _c, best_checkpoint: _b, ...rest } = detail;
+      const { spec: _s, source: _o, text: _t, origin: _g, ...job } = rest;
       this.copies.peek()?.detail.note(job);
       this.cluster.putJobs([job]);
       return detail;

@@ -98,6 +98,7 @@ TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   request.sizes = {8, 16};
   request.saves = true;
   request.resume = JobId{12};
+  request.init = JobId{14};
   request.process_per_node = true;
   const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
   EXPECT_EQ(event_from_json(to_json(queued)), queued);

@@ -299,5 +299,57 @@ TEST_F(JobOperations, AJobResumesOnlyWhatIsThereAndStaysAsItIs) {
   EXPECT_TRUE(turn(SubmitExperiment{"test", {request}}).ok());
 }
 
+TEST_F(JobOperations, AJobTakesTheWeightsOfOneThatIsThereAndStaysAsItIs) {
+  const JobId first = run_one();
+  JobRequest request = request_for(1);
+  request.init = JobId{9};
+  const auto refused = turn(SubmitExperiment{"test", {request}});
+  EXPECT_EQ(refused.errors().at(0).message, "job \"job\" cannot take its first weights: there is no job 9");
+  EXPECT_EQ(refused.errors().at(0).where, "/model/init");
+  request.init = first;
+  EXPECT_EQ(turn(SubmitExperiment{"test", {request}}).errors().at(0).message,
+            "job \"job\" cannot take its first weights: job 1 has not ended; write \"after: [{job: 1}]\" to "
+            "start when it has");
+  JobRequest waits = request;
+  waits.after = {{first, When::ok}};
+  ASSERT_TRUE(turn(SubmitExperiment{"test", {waits}}).ok());
+  EXPECT_EQ(reason(JobId{first.value + 1}), "waits for job 1 to succeed");
+  end(first, {});
+  EXPECT_TRUE(turn(SubmitExperiment{"test", {request}}).ok());
+}
+
+TEST_F(JobOperations, JobsOfOneSpecFollowEachOther) {
+  const JobId other = run_one();
+  JobRequest first = request_for(1), second = request_for(1), third = request_for(1);
+  second.after = {{other, When::any}};
+  SubmitExperiment chain{"chain", {first, second, third}};
+  chain.links.resize(3);
+  chain.links[1].after = {{0, When::ok}};
+  chain.links[1].init = 0;
+  chain.links[2].after = {{0, When::ok}, {1, When::any}};
+  chain.links[2].resume = 1;
+  const JobId begin = state_.next_job;
+  ASSERT_TRUE(turn(chain).ok());
+  const JobId middle{begin.value + 1}, last{begin.value + 2};
+  EXPECT_EQ(job(middle).request.after, (std::vector<Dependency>{{other, When::any}, {begin, When::ok}}));
+  EXPECT_EQ(job(middle).request.init, begin);
+  EXPECT_EQ(job(last).request.after, (std::vector<Dependency>{{begin, When::ok}, {middle, When::any}}));
+  EXPECT_EQ(job(last).request.resume, middle);
+  turn(CancelJob{begin});
+  EXPECT_FALSE(lives(middle)) << "what it was to follow was cancelled";
+  EXPECT_FALSE(lives(last));
+}
+
+TEST_F(JobOperations, OfJobsOfOneSpecAllAreQueuedOrNone) {
+  JobRequest fits = request_for(1), never = request_for(1);
+  never.kind = "tpu";
+  SubmitExperiment chain{"chain", {fits, never}};
+  chain.links.resize(2);
+  chain.links[1].after = {{0, When::ok}};
+  const JobId begin = state_.next_job;
+  EXPECT_FALSE(turn(chain).ok());
+  EXPECT_EQ(state_.next_job, begin);
+}
+
 }  // namespace
 }  // namespace podium

@@ -22,7 +22,8 @@ TEST_P(Configs, ArePlacedAsTheirSpecsSay) {
     for (int i = 0; i < 64; ++i) join(node_with("dgx1-" + std::to_string(i), 8, "gpu"));
     join(node_with("dgx2", 16, "gpu"));
     for (int i = 0; i < 2; ++i) join(node_with("cpu-" + std::to_string(i), 4));
-    const JobRequest request = job_request(spec);
+    JobRequest request = job_request(spec);
+    request.init.reset();  // the job before it in its list
     const JobId id = submit(request);
     EXPECT_EQ(state_of(id), JobState::starting) << request.name << ": " << reason(id);
     ASSERT_TRUE(job(id).attempt);
