@@ -171,5 +171,38 @@ TEST_F(Commands, CheckpointsSayWhereTheyLie) {
             "2,000  1970-01-01 00:00  1.0 MiB  0.25s        1  c/jobs/12/checkpoints/step-00002000\n");
 }
 
+TEST_F(Commands, TheBestCheckpointIsMarked) {
+  json job = test::job_json(12, "running");
+  const auto saved = [](int step, const json& best) {
+    return json{{"step", step},     {"attempt", 1},    {"time_ms", 0},
+                {"bytes", 1 << 20}, {"seconds", 0.25}, {"path", "c/step-" + std::to_string(step)},
+                {"best", best}};
+  };
+  const json best = saved(100, {{"metric", "eval/f1"}, {"value", 88.25}}), newest = saved(200, nullptr);
+  job["checkpoint"] = newest;
+  job["best_checkpoint"] = best;
+  fake_.on("GET /api/v1/jobs/12", job);
+  fake_.on("GET /api/v1/jobs/12/checkpoints", json{{"checkpoints", {best, newest}}});
+  EXPECT_THAT(program_.run({"show", "12"}).out, HasSubstr("  best          c/step-100, eval/f1 88.25\n"));
+  EXPECT_EQ(program_.run({"checkpoints", "12"}).out,
+            "STEP  SAVED                SIZE   TOOK  ATTEMPT  BEST BY        PATH\n"
+            " 100  1970-01-01 00:00  1.0 MiB  0.25s        1  eval/f1 88.25  c/step-100\n"
+            " 200  1970-01-01 00:00  1.0 MiB  0.25s        1                 c/step-200\n");
+}
+
+TEST_F(Commands, ShowSaysWhatAJobBeginsWith) {
+  json job = test::job_json(12, "queued");
+  job["spec"]["model"]["init"] = {{"job", 7}, {"checkpoint", "best"}};
+  fake_.on("GET /api/v1/jobs/12", job);
+  EXPECT_THAT(program_.run({"show", "12"}).out, HasSubstr("begins with   the best checkpoint of job 7\n"));
+  job["spec"]["model"]["init"] = "models/bert";
+  fake_.on("GET /api/v1/jobs/12", job);
+  EXPECT_THAT(program_.run({"show", "12"}).out, HasSubstr("begins with   models/bert\n"));
+  job["origin"] = {{"path", "/s/7/step-1200"}, {"step", 1200}, {"xxh3", "0123456789abcdef"}};
+  fake_.on("GET /api/v1/jobs/12", job);
+  EXPECT_THAT(program_.run({"show", "12"}).out,
+              HasSubstr("begins with   step 1,200 of /s/7/step-1200, XXH3 0123456789abcdef\n"));
+}
+
 }  // namespace
 }  // namespace podium
