@@ -81,6 +81,13 @@ std::string differences(const json& then, const json& now) {
   return fmt::format("{}", fmt::join(told, ", "));
 }
 
+// Runs of before had no dropout before the classifier, and specs take the model's.
+std::string way_on(const JobSpec& then, const JobSpec& now) {
+  const bool dropout_is_new = now.training.task == TrainingTask::classify &&
+                              then.training.classify.dropout == 0 && now.training.classify.dropout > 0;
+  return dropout_is_new ? "; to go on without that dropout write training.classify.dropout: 0" : "";
+}
+
 std::int64_t& last_steps(TrainingSpec& training) {
   return training.phases.empty() ? training.schedule.steps : training.phases.back().schedule.steps;
 }
@@ -100,7 +107,8 @@ std::string run_fingerprint(const JobSpec& spec) {
 
 std::string why_another_run(const CheckpointState& then, const JobSpec& spec) {
   if (run_fingerprint(then.spec) == run_fingerprint(spec)) return "";
-  return "it comes from another run: " + differences(shaping(then.spec), shaping(spec));
+  return "it comes from another run: " + differences(shaping(then.spec), shaping(spec)) +
+         way_on(then.spec, spec);
 }
 
 std::string why_other_text(const CheckpointState& then, const JobSpec& spec, const TextIdentity& text) {

@@ -23,7 +23,6 @@ ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
 // The head that the model has, by `architectures` in config.json and the labels there; that of pre-training
 // where they name no other that is known.
 ModelHead read_hugging_face_head(const std::filesystem::path& folder);
-TrainingTask read_hugging_face_task(const std::filesystem::path& folder);
 
 // How transformers calls a label that nobody named.
 std::string unnamed_label(std::size_t number);

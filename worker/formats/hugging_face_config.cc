@@ -196,10 +196,6 @@ ModelHead read_hugging_face_head(const std::filesystem::path& folder) {
   return {};
 }
 
-TrainingTask read_hugging_face_task(const std::filesystem::path& folder) {
-  return read_hugging_face_head(folder).task;
-}
-
 std::string unnamed_label(std::size_t number) { return "LABEL_" + std::to_string(number); }
 
 std::string hugging_face_config(const ModelSpec& spec, const ModelHead& head) {

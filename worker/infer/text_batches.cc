@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
-#include "worker/data/cut_pair.h"
+#include "worker/data/sentence_sequence.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
 #include "worker/tensor/shape.h"
@@ -30,24 +31,14 @@ TextSequence encode_text(const WordPieceTokenizer& tokenizer, std::string_view f
   TextSequence sequence{.text = std::string(first)};
   if (second) sequence.text.append("\t").append(*second);
   if (find_invalid_utf8(sequence.text) != std::string::npos) throw BadData(origin + " is no UTF-8");
-  std::vector<std::int32_t> a, b;
-  tokenizer.encode(first, a);
-  if (second) tokenizer.encode(*second, b);
-  const std::size_t specials = second ? 3 : 2, tokens = a.size() + b.size() + specials,
-                    most = static_cast<std::size_t>(limit.tokens);
-  if (tokens > most && (!limit.cut || most < specials))
-    throw BadData(
-        fmt::format("{} has {} tokens and the model takes at most {}: split the text", origin, tokens, most));
-  sequence.cut = tokens > most;
-  if (sequence.cut) cut_pair(a, b, most - specials);
-  const auto append = [&](const std::vector<std::int32_t>& ids, std::int32_t type) {
-    sequence.ids.insert(sequence.ids.end(), ids.begin(), ids.end());
-    sequence.ids.push_back(special.separator);
-    sequence.types.resize(sequence.ids.size(), type);
-  };
-  sequence.ids.push_back(special.classify);
-  append(a, 0);
-  if (second) append(b, 1);
+  SentenceTokens sentences{.is_pair = second.has_value()};
+  tokenizer.encode(first, sentences.first);
+  if (second) tokenizer.encode(*second, sentences.second);
+  sequence.cut = sentences.length() > limit.tokens;
+  if (sequence.cut && (!limit.cut || limit.tokens < sentences.special_tokens()))
+    throw BadData(fmt::format("{} has {} tokens and the model takes at most {}: split the text", origin,
+                              sentences.length(), limit.tokens));
+  append_sequence(std::move(sentences), limit.tokens, special, sequence.ids, sequence.types);
   for (int i = 0; i < sequence.length(); ++i)
     if (sequence.ids[static_cast<std::size_t>(i)] == special.mask) sequence.masked.push_back(i);
   return sequence;

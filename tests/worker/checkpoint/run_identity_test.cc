@@ -159,5 +159,19 @@ TEST(RunIdentity, WhereAndInWhatPiecesARunIsComputedDoesNotMatter) {
   EXPECT_EQ(why_another_run(then, now), "");
 }
 
+TEST(RunIdentity, ADropoutThatIsNewTellsTheWayOn) {
+  CheckpointState then;
+  then.spec.training.task = TrainingTask::classify;
+  JobSpec now = then.spec;
+  now.training.classify.dropout = 0.1;
+  const char* const way_on = "; to go on without that dropout write training.classify.dropout: 0";
+  EXPECT_THAT(why_another_run(then, now), testing::EndsWith(way_on));
+  then.spec.training.classify.dropout = 0.2;
+  EXPECT_THAT(why_another_run(then, now), testing::Not(HasSubstr(way_on)));
+  EXPECT_THAT(why_another_run({.spec = now}, then.spec), testing::Not(HasSubstr(way_on)));
+  now.training.classify.dropout = 0;
+  EXPECT_THAT(why_another_run(then, now), testing::Not(HasSubstr(way_on)));
+}
+
 }  // namespace
 }  // namespace podium

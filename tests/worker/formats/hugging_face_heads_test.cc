@@ -63,7 +63,7 @@ class HuggingFaceHeads : public testing::Test {
 
 TEST_F(HuggingFaceHeads, OfQuestionsAreWrittenAndReadBackToTheBit) {
   write(TrainingTask::squad);
-  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::squad);
+  EXPECT_EQ(read_hugging_face_head(folder_.path() / "model").task, TrainingTask::squad);
   EXPECT_EQ(architecture(), "BertForQuestionAnswering");
   EXPECT_THAT(of_head_, UnorderedElementsAre("qa_outputs.weight", "qa_outputs.bias"));
   ParameterStore store;
@@ -73,7 +73,7 @@ TEST_F(HuggingFaceHeads, OfQuestionsAreWrittenAndReadBackToTheBit) {
 
 TEST_F(HuggingFaceHeads, OfMaskedTokensAloneAreWrittenAndReadBackToTheBit) {
   write(ModelHead::of_tokens_alone());
-  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
+  EXPECT_EQ(read_hugging_face_head(folder_.path() / "model").task, TrainingTask::pretrain);
   EXPECT_EQ(architecture(), "BertForMaskedLM");
   EXPECT_THAT(of_head_, UnorderedElementsAre("cls.predictions.bias", "cls.predictions.transform.dense.weight",
                                              "cls.predictions.transform.dense.bias",
@@ -88,7 +88,7 @@ TEST_F(HuggingFaceHeads, OfMaskedTokensAloneAreWrittenAndReadBackToTheBit) {
 
 TEST_F(HuggingFaceHeads, OfQuestionsBeginWithAPretrainedModelWithoutThem) {
   write(TrainingTask::pretrain);
-  EXPECT_EQ(read_hugging_face_task(folder_.path() / "model"), TrainingTask::pretrain);
+  EXPECT_EQ(read_hugging_face_head(folder_.path() / "model").task, TrainingTask::pretrain);
   ParameterStore store;
   EXPECT_THAT(load(store, TrainingTask::squad), testing::ElementsAre("qa_outputs.weight", "qa_outputs.bias"));
 }

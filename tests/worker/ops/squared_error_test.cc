@@ -44,6 +44,16 @@ TEST(SquaredError, AgreesWithTheFormula) {
   }
 }
 
+// 4097^2 has 25 bits, one more than a float holds.
+TEST(SquaredError, IsSquaredInDouble) {
+  Context context = make_context(1);
+  const Tensor x = tensor_of({4097}, DType::f32, {1, 1});
+  const Values value = {0};
+  const auto sums = std::make_unique<ops::CrossEntropySums>();
+  ops::squared_error(context, x.view(), value, sums.get());
+  EXPECT_EQ(sums->loss, 16785409);
+}
+
 TEST(SquaredError, NeedsNoBias) {
   Context context = make_context(1);
   Tensor x = tensor_of({3}, DType::f32, {1, 1});

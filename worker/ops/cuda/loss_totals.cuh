@@ -20,8 +20,8 @@ struct StoredResults {
 inline constexpr unsigned kTotalThreads = 256;
 
 // One block: thread t adds rows t, t + kTotalThreads, ...; then the threads' sums are added in pairs.
-// result_of(row) is a row's RowResult. Rows with a negative label count for nothing; without labels all
-// count.
+// result_of(row) is a row's RowResult, or one like it. Rows with a negative label count for nothing; without
+// labels all count.
 template <class ResultOf>
 __global__ void __launch_bounds__(kTotalThreads)
     totals_kernel(ResultOf result_of, const std::int32_t* labels, std::int64_t rows, CrossEntropySums* sums) {
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kTotalThreads)
   std::int32_t count = 0, correct = 0;
   for (std::int64_t row = thread; row < rows; row += kTotalThreads) {
     if (labels != nullptr && labels[row] < 0) continue;
-    const RowResult result = result_of(row);
+    const auto result = result_of(row);
     loss += static_cast<double>(result.loss);
     count += 1;
     correct += result.correct;

@@ -11,12 +11,18 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
+// In double, as the sum is.
+struct SquaredErrorResult {
+  double loss;
+  std::int32_t correct;
+};
+
 template <class T>
 struct SquaredErrors {
   const T* x;
   const float* values;
-  __device__ RowResult operator()(std::int64_t row) const {
-    const float error = to_f32(x[row]) - values[row];
+  __device__ SquaredErrorResult operator()(std::int64_t row) const {
+    const double error = static_cast<double>(to_f32(x[row])) - static_cast<double>(values[row]);
     return {error * error, 0};
   }
 };

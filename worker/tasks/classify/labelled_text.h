@@ -11,9 +11,9 @@
 #include "common/model/classify_spec.h"
 #include "common/model/text_identity.h"
 #include "worker/data/reading.h"
+#include "worker/data/sentence_sequence.h"
 #include "worker/data/token_array.h"
 #include "worker/input/table_file.h"
-#include "worker/tasks/classify/sentence_sequence.h"
 #include "worker/tokenizer/tokenizer.h"
 
 namespace podium {

@@ -1,4 +1,4 @@
-#include "worker/tasks/classify/sentence_sequence.h"
+#include "worker/data/sentence_sequence.h"
 
 #include "worker/data/cut_pair.h"
 
