@@ -16,7 +16,7 @@ class BoardRuns {
              " models, versions, artificial, shared)"
              " SELECT job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, "
              "artificial,"
-             " shared FROM reached_runs WHERE job = ?1"
+             " shared FROM benchmark_runs WHERE job = ?1"
              " AND NOT EXISTS (SELECT 1 FROM board_runs WHERE board_runs.job = ?1)") {}
 
   void put(JobId job) { put_.run(job.value); }

@@ -2,8 +2,9 @@
 // fell. Times count as MLPerf counts them: from the first start to the target, restarts and waits between
 // included, never paused (MLPerf training rules, "Timing rules"). Pure.
 //
-// Runs of one benchmark share model, task, data, held-out data and target; users' own programs share command
-// and target. In everything else (precision, batch, optimizer, layout) runs compete.
+// Runs of one benchmark share model, task, data, held-out data and target, those of classification also
+// columns and labels; users' own programs share command and target. In everything else (precision, batch,
+// optimizer, layout) runs compete.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

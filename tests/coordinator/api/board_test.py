@@ -124,6 +124,17 @@ class BoardTest(unittest.TestCase):
         self.assertEqual(sorted(board), [NAME, NAME[:-1] + "2"])
         self.assertNotEqual(board[NAME]["id"], board[NAME[:-1] + "2"]["id"])
 
+    def test_other_labels_of_the_same_file_are_another_benchmark(self):
+        agent = self.agent()
+        for seed, label in ((1, "grade"), (2, "kind"), (3, "kind")):
+            text = SPEC.format(name=label, seed=seed, devices=1, target=1).replace(
+                "training:\n", f"training:\n  task: classify\n  classify: {{label: {label}, dropout: 0.{seed}}}\n").replace("mlm_loss", "loss")
+            reply = self.daemon.submit(text)
+            self.assertEqual(reply.status, 201, reply.body)
+            self.train(agent, reply.json()["jobs"][0]["id"], 0.1, reached("eval/loss"))
+        board = self.get("/board")["benchmarks"]
+        self.assertEqual(sorted(benchmark["runs"] for benchmark in board), [1, 2])
+
     def test_runs_that_were_no_race_are_excluded_with_the_reason(self):
         agent = self.agent()
         together = [self.submit(1), self.submit(2)]

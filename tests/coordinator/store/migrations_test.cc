@@ -78,6 +78,44 @@ TEST(Migrations, FindTheDevicesOfOneProcessANode) {
   EXPECT_EQ(rows.text(0), "[] [1,2,3] [] []");
 }
 
+// The columns of a classification are of its benchmark, those that its spec of before did not say among them.
+TEST(Migrations, TellTheBenchmarksOfClassificationApart) {
+  TempFolder folder;
+  Database old(folder.path() / "old.db", Access::write, 100);
+  migrate(old, 24);
+  old.run(R"sql(
+    INSERT INTO experiments (id, name, created_ms) VALUES (1, 'x', 0);
+    INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,
+                      command, submitted_ms, spec)
+      SELECT value, 1, 'x', 'succeeded', 'cpu', 1, 0, 1, 1, 1, 0, 0,
+             json_object('training', json_patch(json_object('task', 'classify'), CASE value
+               WHEN 1 THEN '{"task":"pretrain"}' WHEN 2 THEN '{}'
+               WHEN 3 THEN '{"classify":{"header":true,"sentence":"sentence","label":"label","regression":false,
+                                         "dropout":0.1,"class_weights":"balanced"}}'
+               ELSE '{"classify":{"header":true,"sentence":"sentence","label":"other","regression":false,
+                                  "labels":["0","1"],"pair":"second","dropout":0}}' END))
+      FROM json_each('[1,2,3,4]');
+    INSERT INTO board_runs (job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, artificial)
+      SELECT id, json_object('task', json_extract(spec, '$.training.task'), 'evaluate', NULL), 0, 1, 1, '', '', '', '', 0
+      FROM jobs;
+  )sql");
+  migrate(old);
+  Statement rows(old,
+                 "SELECT group_concat(benchmark, char(10)) FROM (SELECT * FROM board_runs ORDER BY job)");
+  rows.start().next();
+  const std::string usual =
+      R"({"task":"classify","evaluate":null,"classify":{"header":true,"sentence":"sentence",)"
+      R"("label":"label","regression":false}})";
+  EXPECT_EQ(rows.text(0),
+            R"({"task":"pretrain","evaluate":null})"
+            "\n" +
+                usual + "\n" + usual +
+                "\n"
+                R"({"task":"classify","evaluate":null,"classify":{"header":true,)"
+                R"("sentence":"sentence","label":"other","regression":false,"labels":["0","1"],)"
+                R"("pair":"second"}})");
+}
+
 TEST(Migrations, RefuseADatabaseFromTheFuture) {
   TempFolder folder;
   Database database(folder.path() / "future.db", Access::write, 100);
