@@ -28,6 +28,10 @@ struct ClassifySpec {
   double dropout = 0;                 // before the classifier; common/spec takes the model's
 };
 
+// Of its JSON what says where labelled text lies and how it is read. The text's own hash holds what comes of
+// it.
+inline constexpr const char* kReadingKeys[] = {"header", "sentence", "pair", "label", "labels"};
+
 nlohmann::json to_json(const ClassifySpec& spec);
 // What is absent is as above.
 ClassifySpec classify_spec_from_json(const nlohmann::json& json);

@@ -156,7 +156,7 @@ void fill_squad(json& filled) {
   set_default(filled["evaluate"], "sequences", kAllSequences);
 }
 
-// Without a header columns have numbers. Labels are text, whatever YAML takes them for.
+// Without a header columns have numbers. Labels are text, also where YAML takes them for whole numbers.
 void fill_classify(json& training, const json& model) {
   set_default(training, "classify", json::object());
   json& classify = training["classify"];

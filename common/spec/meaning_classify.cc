@@ -37,6 +37,13 @@ void check_table_columns(const Facts& facts, Problems& problems) {
   }
 }
 
+void check_some_weight(const Facts& facts, const std::string& weights, std::int64_t count,
+                       Problems& problems) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (facts.number(fmt::format("{}/{}", weights, i)) != 0) return;
+  if (count > 0) problems.add(weights, "training.classify.class_weights are all 0; one must be above it");
+}
+
 void check_class_labels(const Facts& facts, Problems& problems) {
   const std::string labels = kClassify + "/labels", weights = kClassify + "/class_weights";
   if (facts.flag(kClassify + "/regression") == true) {
@@ -48,6 +55,7 @@ void check_class_labels(const Facts& facts, Problems& problems) {
     return;
   }
   const std::int64_t count = list_length(facts, labels), weighted = list_length(facts, weights);
+  check_some_weight(facts, weights, weighted, problems);
   std::set<std::string> seen;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string at = fmt::format("{}/{}", labels, i);

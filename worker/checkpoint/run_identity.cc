@@ -15,6 +15,12 @@ using nlohmann::json;
 
 constexpr std::size_t kMostTold = 3;  // differences in a message
 
+json shaping(const ClassifySpec& spec) {
+  json out = to_json(spec);
+  for (const char* key : kReadingKeys) out.erase(key);
+  return out;
+}
+
 json shaping(const JobSpec& spec) {
   const json all = to_json(spec);
   json model = all.at("model"), training = all.at("training");
@@ -23,9 +29,7 @@ json shaping(const JobSpec& spec) {
   for (const char* key : {"log_every", "recompute", "recompute_layers", "unpadded", "timed_products"})
     training.erase(key);
   training["batch"].erase("micro");
-  if (training.contains(
-          "classify"))  // where its text lies and how it is read; the text's hash holds the labels
-    for (const char* key : {"header", "sentence", "pair", "label", "labels"}) training["classify"].erase(key);
+  if (training.contains("classify")) training["classify"] = shaping(spec.training.classify);
   if (training.contains("phases"))
     for (json& phase : training["phases"]) phase["batch"].erase("micro");
   return {{"model", std::move(model)}, {"training", std::move(training)}};
@@ -55,7 +59,9 @@ json beyond(const json& value, const json& standard) {
 json standard_shaping() {
   JobSpec standard;
   standard.training.phases = {PhaseSpec{}};
-  return shaping(standard);
+  json out = shaping(standard);
+  out["training"]["classify"] = shaping(ClassifySpec{});  // for the task that has it
+  return out;
 }
 
 // "training.seed was 1 and is 2" of the first few.

@@ -129,6 +129,19 @@ void write_shard(const fs::path& path, std::span<const HuggingFaceEntry> tensors
   write_safetensors(path, std::move(entries), {{"format", "pt"}}, write);
 }
 
+// False also where the folder's labels cannot be read: its encoder is of use without them.
+bool has_same_labels(const fs::path& folder, const ModelHead& head) {
+  try {
+    return labels_agree(read_hugging_face_head(folder), head);
+  } catch (const BadData&) {
+    return false;
+  }
+}
+
+std::string predicted_by(const ModelHead& head) {
+  return head.labels.empty() ? "a value" : fmt::format("{}", fmt::join(head.labels, ", "));
+}
+
 // Under temporary names until all are written; of what fails nothing stays.
 class UnfinishedFiles {
  public:
@@ -191,6 +204,17 @@ bool labels_agree(const ModelHead& theirs, const ModelHead& ours) {
   return true;
 }
 
+std::string why_labels_differ(const fs::path& folder, const ModelHead& ours) {
+  try {
+    const ModelHead theirs = read_hugging_face_head(folder);
+    if (theirs.task != ours.task || labels_agree(theirs, ours)) return "";
+    return fmt::format("the head of {} predicts {} and that of this job {}", folder.string(),
+                       predicted_by(theirs), predicted_by(ours));
+  } catch (const BadData& error) {
+    return error.what();
+  }
+}
+
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters, const ModelHead& head) {
   check_same_model(folder, spec);
@@ -198,7 +222,7 @@ std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSp
   const HuggingFaceFolder files(folder, spec.family);
   check_no_strangers(files, entries, spec);
   const bool has_labels = std::ranges::any_of(entries, &HuggingFaceEntry::by_label);
-  const bool same_labels = !has_labels || labels_agree(read_hugging_face_head(folder), head);
+  const bool same_labels = !has_labels || has_same_labels(folder, head);
   std::vector<std::string> absent;
   for (const HuggingFaceEntry& entry : entries) {
     const Place* place = entry.by_label && !same_labels ? nullptr : files.find(entry.name);

@@ -29,6 +29,9 @@ std::string unnamed_label(std::size_t number);
 // Whether weights of a head with the labels `theirs` fit one with `ours`: they are the same in the same
 // order, or as many where theirs have no names.
 bool labels_agree(const ModelHead& theirs, const ModelHead& ours);
+// Why the labels of the folder's head do not agree with `ours`; "" where they do, or where it is of another
+// task.
+std::string why_labels_differ(const std::filesystem::path& folder, const ModelHead& ours);
 
 // Fills the parameters in `parameters`, whole or slices, with the folder's weights, which must have the
 // shapes that `spec` says. If spec.vocab is larger than the folder's, the rows beyond keep their values.

@@ -21,7 +21,8 @@ using nlohmann::json;
 
 constexpr char kInitializerRange[] = "initializer_range";
 constexpr char kRopeParameters[] = "rope_parameters";
-constexpr char kLabelNames[] = "id2label";
+constexpr char kLabelNames[] = "id2label", kLabelCount[] = "num_labels";
+constexpr int kMostLabels = 1000;                                                    // as a spec may name
 constexpr char kClasses[] = "single_label_classification", kValue[] = "regression";  // problem_type
 constexpr int kLargest = 1 << 30;
 constexpr int kMostLayers = 1000;  // as a spec may ask for
@@ -107,7 +108,13 @@ class Config {
  private:
   // As transformers has it: two where the file names none.
   std::vector<std::string> label_names() const {
-    if (!is_set(kLabelNames)) return {unnamed_label(0), unnamed_label(1)};
+    if (!is_set(kLabelNames)) {
+      const int outputs = is_set(kLabelCount) ? count(kLabelCount, kMostLabels) : 2;
+      std::vector<std::string> unnamed;
+      for (int number = 0; number < outputs; ++number)
+        unnamed.push_back(unnamed_label(static_cast<std::size_t>(number)));
+      return unnamed;
+    }
     const json& names = json_[kLabelNames];
     std::vector<std::string> result;
     while (names.is_object() && names.contains(std::to_string(result.size())) &&

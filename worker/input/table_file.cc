@@ -75,7 +75,7 @@ class CellRows {
   void take(std::int64_t line, const std::vector<std::string_view>& cells) {
     if (count_ == 0) {
       count_ = cells.size();
-      for (const TableColumn& column : form_.columns) places_.push_back(place_of(column, line, cells));
+      for (const TableColumn& column : form_.columns) add_place(place_of(column, line, cells), line);
       if (form_.header) return;
     }
     if (cells.size() != count_)
@@ -89,6 +89,13 @@ class CellRows {
   }
 
  private:
+  void add_place(std::size_t place, std::int64_t line) {
+    if (std::ranges::find(places_, place) != places_.end())
+      refuse_row(file_, line,
+                 "has one column of number " + std::to_string(place + 1) + ", and it is asked for twice");
+    places_.push_back(place);
+  }
+
   std::size_t place_of(const TableColumn& column, std::int64_t line,
                        const std::vector<std::string_view>& cells) const {
     if (column.number > 0) {
@@ -176,8 +183,13 @@ class JsonRows {
  private:
   nlohmann::json parse(std::int64_t line, std::string_view text) const {
     nlohmann::json object;
+    std::set<std::string> names;
     try {
-      object = nlohmann::json::parse(text);
+      object = nlohmann::json::parse(text, [&](int depth, auto event, const nlohmann::json& parsed) {
+        if (depth == 1 && event == nlohmann::json::parse_event_t::key && !names.insert(parsed).second)
+          refuse_row(file_, line, "has two members " + parsed.dump());
+        return true;
+      });
     } catch (const nlohmann::json::exception& error) {
       refuse_row(file_, line, std::string("is no JSON: ") + error.what());
     }

@@ -119,10 +119,6 @@ std::string told_by_last(Communicator& world, const std::vector<std::string>& na
   return shared_text(world, world.size() - 1, std::move(text));
 }
 
-std::string predicted_by(const ModelHead& head) {
-  return head.labels.empty() ? "a value" : fmt::format("{}", fmt::join(head.labels, ", "));
-}
-
 // Whether both heads are of one task whose outputs stand for labels, and for others in each.
 bool labels_differ(const ModelSpec& model, const ModelHead& theirs, const ModelHead& ours) {
   const TaskHead* const of_task = family_of(model).find_task_head(ours.task);
@@ -157,13 +153,12 @@ FirstWeights of_hugging_face(const fs::path& folder, const ModelSpec& model, con
                              ParameterStore& parameters) {
   const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters, head);
   if (fresh.empty()) return {};
-  const ModelHead theirs = read_hugging_face_head(folder);
-  const std::string why =
-      labels_differ(model, theirs, head)
-          ? fmt::format("the head of {} predicts {} and that of this job {}: {}", folder.string(),
-                        predicted_by(theirs), predicted_by(head), fmt::join(fresh, ", "))
-          : fmt::format("{} has no {}:", folder.string(), fmt::join(fresh, ", "));
-  return {{}, why + " begun with fresh weights", {}};
+  const std::string why = why_labels_differ(folder, head);
+  const std::string names = fmt::format("{}", fmt::join(fresh, ", "));
+  return {{},
+          (why.empty() ? fmt::format("{} has no {}:", folder.string(), names) : why + ": " + names) +
+              " begun with fresh weights",
+          {}};
 }
 
 FirstWeights of_job(const Launch& launch, const ModelSpec& model, const ModelHead& head,

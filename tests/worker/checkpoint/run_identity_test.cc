@@ -6,6 +6,8 @@
 #include "common/base/file.h"
 #include "common/spec/defaults.h"
 #include "tests/paths.h"
+#include "worker/checkpoint/weights.h"
+#include "worker/data/xxh3.h"
 
 namespace podium {
 namespace {
@@ -84,6 +86,40 @@ TEST(RunIdentity, AKeyThatIsNewAndAtItsDefaultStrandsNoCheckpoint) {
   CheckpointState then;
   then.spec = job_spec_from_json(before);
   EXPECT_EQ(why_another_run(then, job_spec_from_json(now)), "");
+}
+
+// Specs of before had no training.classify, and their runs no dropout before the classifier.
+TEST(RunIdentity, AClassificationOfBeforeGoesOnWithoutDropoutBeforeItsClassifier) {
+  JobSpec then;
+  then.training.task = TrainingTask::classify;
+  Xxh3 hash;
+  const std::string text = R"({"training":{"task":"classify"}})";
+  hash.add(std::as_bytes(std::span(text)));
+  EXPECT_EQ(run_fingerprint(then), hash.digest().xxh3);
+  nlohmann::json stored = to_json(then);
+  stored["training"].erase("classify");
+  EXPECT_EQ(run_fingerprint(job_spec_from_json(stored)), run_fingerprint(then));
+  JobSpec now = then;
+  now.training.classify.sentence = {.number = 4};
+  now.training.classify.header = false;
+  now.training.classify.labels = {"0", "1"};
+  EXPECT_EQ(run_fingerprint(now), run_fingerprint(then)) << "how the same text is read";
+  now.training.classify.dropout = 0.1;
+  EXPECT_THAT(why_another_run({.spec = then}, now),
+              HasSubstr("training.classify.dropout was 0.0 and is 0.1"));
+}
+
+// Labels that a checkpoint does not tell have their numbers alone, as many as the classifier has.
+TEST(RunIdentity, AClassificationOfBeforeHasLabelsWithoutNames) {
+  CheckpointManifest manifest;
+  manifest.state.spec.training.task = TrainingTask::classify;
+  auto& pieces = manifest.files["rank-00000.safetensors"].pieces;
+  pieces = {{"classifier.weight", whole_box({3, 32}), 0, 96}, {"classifier.bias", whole_box({3}), 0, 3}};
+  EXPECT_THAT(head_of(manifest).labels, testing::ElementsAre("LABEL_0", "LABEL_1", "LABEL_2"));
+  pieces = {{"classifier.weight", whole_box({1, 32}), 0, 32}};
+  EXPECT_THAT(head_of(manifest).labels, testing::IsEmpty()) << "a value";
+  manifest.state.labels = {"no", "yes"};
+  EXPECT_THAT(head_of(manifest).labels, testing::ElementsAre("no", "yes"));
 }
 
 TEST(RunIdentity, WhatShapesTheRunIsNamedWhereItDiffers) {

@@ -189,8 +189,14 @@ TEST_F(HuggingFaceClasses, WithLabelsThatAreNoneAreRefused) {
   edit_config([](auto& config) { config["id2label"] = {{"0", "a"}, {"1", "b"}}; });
   edit_config([](auto& config) { config["problem_type"] = "multi_label_classification"; });
   EXPECT_THAT(refusal(), HasSubstr("problem_type is \"multi_label_classification\""));
+  EXPECT_THAT(absent(classes({"a", "b"})), testing::ElementsAre("classifier.weight", "classifier.bias"))
+      << "the encoder is of use";
+  EXPECT_THAT(why_labels_differ(model(), classes({"a", "b"})), HasSubstr("multi_label_classification"));
   edit_config([](auto& config) { config["problem_type"] = "regression"; });
   EXPECT_THAT(refusal(), HasSubstr("regression of 2 values"));
+  edit_config(
+      [](auto& config) { config.erase("id2label"), config.erase("problem_type"), config["num_labels"] = 3; });
+  EXPECT_THAT(read_hugging_face_head(model()).labels, testing::ElementsAre("LABEL_0", "LABEL_1", "LABEL_2"));
 }
 
 // Counts as published: BERT-Large for pre-training, question answering and masked tokens alone, GPT-2 small,

@@ -107,6 +107,8 @@ TEST_F(TableFile, MembersAreTextNumbersAndTruth) {
               HasSubstr(":1: has no member \"kind\""));
   EXPECT_THAT(refusal("t.jsonl", "{\"text\": \"a\", \"kind\": [1]}\n"),
               HasSubstr(":1: has a list or an object"));
+  EXPECT_THAT(refusal("t.jsonl", R"({"text": "a", "kind": {"text": 1, "text": 2}, "text": "b"})"),
+              HasSubstr(":1: has two members \"text\""));
   EXPECT_THAT(refusal("t.jsonl", "\n[1]\n"), HasSubstr(":2: is no JSON object"));
   EXPECT_THAT(refusal("t.jsonl", "{\"text\": \"a\", \"kind\": \"x\"}\n{\"text\n"),
               HasSubstr(":2: is no JSON: "));
@@ -128,6 +130,9 @@ TEST_F(TableFile, WhatIsNoSuchTableIsRefusedWithItsLine) {
   EXPECT_THAT(refusal("t.csv", "text,kind\na,\xe9\n"), AllOf(HasSubstr(":2:"), HasSubstr("not UTF-8")));
   EXPECT_THAT(refusal("t.jsonl", "{\"text\": \"\xe9\"}\n"), AllOf(HasSubstr(":1:"), HasSubstr("not UTF-8")));
   EXPECT_THAT(refusal("t.tsv", "text\tkind\n" + std::string(10000, '\t')), HasSubstr(":2: has more than"));
+  form_.columns[1] = {"", 1};
+  EXPECT_THAT(refusal("t.tsv", "text\tkind\n"),
+              HasSubstr(":1: has one column of number 1, and it is asked for twice"));
   EXPECT_THROW(for_each_table_row(folder_.path() / "none.tsv", form_, [](const TableRow&) {}), BadData);
 }
 

@@ -144,6 +144,20 @@ TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
   EXPECT_THAT(made->training_metrics({6, 2}, losses), ElementsAre(Pair("train/loss", DoubleEq(3.5 / 8))));
 }
 
+// Of equal logits the first is the prediction, in every metric.
+TEST_F(ClassifyTaskTest, EqualLogitsPredictTheFirstClass) {
+  const auto made = task();
+  Sums scores(made->score_count(), 0.0);
+  MicroBatch batch;
+  batch.targets[kClassTerm].labels = {1, 0};
+  made->score(batch, {2, {0.5, 0.5, 2, 2}}, scores);
+  LossSums losses;
+  losses[kClassTerm] = {1, 2, 2};  // where both are the likeliest
+  const Metrics metrics = made->findings({{1, 1}, losses, scores}).metrics;
+  EXPECT_THAT(metrics, testing::Contains(Pair("eval/accuracy", 0.5)));
+  EXPECT_THAT(metrics, testing::Contains(Pair("eval/f1", 0.0)));
+}
+
 TEST_F(ClassifyTaskTest, AMeanIsOverTheWeightsOfItsSentences) {
   spec_.training.classify.class_weights = {0.5, 3};
   const auto weighted = task();
@@ -152,8 +166,11 @@ TEST_F(ClassifyTaskTest, AMeanIsOverTheWeightsOfItsSentences) {
   LossSums losses;
   losses[kClassTerm] = {10, 5, 4};
   EXPECT_THAT(weighted->training_metrics({4, 1}, losses), ElementsAre(Pair("train/loss", DoubleEq(2))));
-  spec_.training.classify.class_weights = {1, 2, 3};
-  EXPECT_THROW(task(), Failure);
+  EXPECT_THAT(weighted->training_metrics({0, 0}, losses), ElementsAre()) << "there is no mean of no weight";
+  for (const std::vector<double>& wrong : {std::vector<double>{1, 2, 3}, {0, 0}}) {
+    spec_.training.classify.class_weights = wrong;
+    EXPECT_THROW(task(), Failure);
+  }
 }
 
 // Of the nine sentences three are x and six y.
@@ -164,6 +181,7 @@ TEST_F(ClassifyTaskTest, BalancedClassesWeighTheSameAltogether) {
   spec_.training.classify.labels = {"y", "z", "x"};
   EXPECT_THAT(class_weights(ClassifyText(spec_, folder_.path(), reading_).training, spec_.training.classify),
               ElementsAre(0.5F, 0.0F, 1.0F));
+  EXPECT_THAT(reading_.warnings(), testing::Contains(HasSubstr("no sentence has the label z")));
 }
 
 TEST_F(ClassifyTaskTest, PairsHaveTypesAndTheLabelsOfTheSpecAreKept) {

@@ -105,7 +105,7 @@ TEST_F(LabelledTextTest, RegressionTakesFiniteNumbersAlone) {
   EXPECT_EQ(text.value(1), -1e-3F);
   EXPECT_NE(text.identity(), read("sentence\tlabel\ngood\t3.5\nbad\t-1e-3\ngood\t5\n").identity());
   EXPECT_EQ(read("sentence\tlabel\ngood\t1\n").size(), 1) << "all may be the same";
-  for (const char* label : {"good", "1.5x", "nan", "inf", "-inf", "1e300", " 1", "1,5"})
+  for (const char* label : {"good", "1.5x", "nan", "inf", "-inf", "1e300", "1,5"})
     EXPECT_THAT(refusal("sentence\tlabel\ngood\t1\nbad\t" + std::string(label) + "\n"),
                 HasSubstr(":3: the label \"" + std::string(label) + "\" is no finite number"));
 }
@@ -134,6 +134,7 @@ TEST_F(LabelledTextTest, WhatIsNotLabelledTextIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("sentence\tlabel\ngood\t0\nbad\t1\t2\n"), HasSubstr(":3: has 3 columns"));
   EXPECT_THAT(refusal("sentence\tlabel\ngood\t\n"), HasSubstr(":2: has no label"));
   EXPECT_THAT(refusal("sentence\tlabel\n \t1\n"), HasSubstr(":2: has no sentence"));
+  EXPECT_THAT(refusal("sentence\tlabel\ngood\t1 \n"), HasSubstr(":2: the label \"1 \" begins or ends with"));
   EXPECT_THAT(refusal("sentence\tlabel\ngood\t1\nbad\t1\n"), HasSubstr("every label is \"1\""));
   EXPECT_THAT(refusal("sentence\tlabel\n"), HasSubstr("no sentence"));
   EXPECT_THAT(refusal(""), HasSubstr("no sentence"));

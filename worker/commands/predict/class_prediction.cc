@@ -36,30 +36,33 @@ AskedSentence sentence_asked_by(const JsonLine& line) {
   return asked;
 }
 
-// What the model's training saw: the columns of its tables, and so many tokens of a sequence.
+// What the model's training saw, as far as a checkpoint tells: the columns of its tables, and the tokens of a
+// sequence, to which what is longer was cut.
 struct Habits {
-  ClassifySpec columns;
-  int length = 0;
+  std::optional<ClassifySpec> columns;
+  TextLimit limit;
 };
 
-Habits habits_of(const SourceModel& model) {
-  if (!model.checkpoint) return {{}, model.spec.max_positions};
+Habits habits_of(const PredictArguments& arguments, const SourceModel& model) {
+  if (!model.checkpoint) return {{}, {.tokens = model.spec.max_positions, .cut = arguments.truncate}};
   const TrainingSpec training = training_phases(model.checkpoint->state.spec.training).back().training;
-  return {training.classify, training.sequence_length};
+  return {training.classify, {.tokens = training.sequence_length, .cut = true}};
 }
 
-ColumnSpec column_of(const std::string& text) {
-  const bool number = !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == text.npos;
-  return number ? ColumnSpec{.number = std::stoi(text)} : ColumnSpec{.name = text};
+ColumnSpec column_of(const std::string& option, const std::string& text) {
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != text.npos)
+    return {.name = text};
+  if (std::stoi(text) < 1) refuse_spec(option + " counts columns from 1");
+  return {.number = std::stoi(text)};
 }
 
 // One run of the command.
 class ClassTeller {
  public:
-  ClassTeller(const PredictArguments& arguments, PredictModel& model, int length)
+  ClassTeller(const PredictArguments& arguments, PredictModel& model, const Habits& habits)
       : arguments_(arguments),
         model_(model),
-        length_(length),
+        habits_(habits),
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
   // With its sequence. Throws BadData where there is nothing to tell.
@@ -68,12 +71,13 @@ class ClassTeller {
   std::int64_t cut() const { return cut_; }
 
  private:
+  void check(const AskedSentence& asked) const;
   std::string told(const AskedSentence& asked, std::span<const float> outputs) const;
   std::string label(std::size_t number) const { return model_.source.head.labels[number]; }
 
   const PredictArguments& arguments_;
   PredictModel& model_;
-  int length_;
+  const Habits& habits_;
   ClassInference inference_;
   std::int64_t cut_ = 0;
 };
@@ -96,11 +100,8 @@ class ClassPrediction final : public Prediction {
 };
 
 AskedSentence ClassTeller::prepared(AskedSentence asked) {
-  if (is_blank(asked.text) || (asked.pair && is_blank(*asked.pair)))
-    throw BadData(asked.origin +
-                  (asked.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
-  asked.sequence =
-      encode_text(*model_.tokenizer, asked.text, asked.pair, {.tokens = length_, .cut = true}, asked.origin);
+  check(asked);
+  asked.sequence = encode_text(*model_.tokenizer, asked.text, asked.pair, habits_.limit, asked.origin);
   cut_ += asked.sequence.cut;
   return asked;
 }
@@ -110,6 +111,16 @@ void ClassTeller::tell(std::span<const AskedSentence> asked) {
   std::ranges::transform(asked, std::back_inserter(sequences), &AskedSentence::sequence);
   const std::vector<std::vector<float>> outputs = inference_.run(sequences);
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
+}
+
+void ClassTeller::check(const AskedSentence& asked) const {
+  if (is_blank(asked.text) || (asked.pair && is_blank(*asked.pair)))
+    throw BadData(asked.origin +
+                  (asked.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
+  if (habits_.columns && habits_.columns->pair.has_value() != asked.pair.has_value())
+    throw BadData(
+        fmt::format("{}: {} was trained on {}", asked.origin, model_.source.origin,
+                    asked.pair ? "single sentences; leave out the pair" : "pairs; add the second sentence"));
 }
 
 std::string ClassTeller::told(const AskedSentence& asked, std::span<const float> outputs) const {
@@ -147,22 +158,21 @@ bool ClassPrediction::is_asked() {
 
 ClassifySpec ClassPrediction::columns(ClassifySpec trained) const {
   if (no_header_) trained.header = false;
-  if (column_) {
-    trained.sentence = column_of(*column_);
-    trained.pair = std::nullopt;
-  }
-  if (pair_column_) trained.pair = column_of(*pair_column_);
+  if (column_) trained.sentence = column_of("--column", *column_);
+  if (pair_column_) trained.pair = column_of("--pair-column", *pair_column_);
+  const bool named = trained.sentence.number == 0 || (trained.pair && trained.pair->number == 0);
+  if (!trained.header && named) refuse_spec("without a header columns go by number: say --column N");
   return trained;
 }
 
 void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  const Habits habits = habits_of(model.source);
-  ClassTeller teller(arguments, model, habits.length);
+  const Habits habits = habits_of(arguments, model.source);
+  ClassTeller teller(arguments, model, habits);
   const auto most = static_cast<std::size_t>(arguments.batch);
   if (text_) {
     teller.tell({{teller.prepared({.origin = "--text", .text = *text_, .pair = pair_})}});
   } else if (!file_.empty()) {
-    tell_rows(teller, habits.columns, most);
+    tell_rows(teller, habits.columns.value_or(ClassifySpec{}), most);
   } else {
     for_each_group(
         arguments.jsonl, most, [&](const JsonLine& line) { return teller.prepared(sentence_asked_by(line)); },
@@ -170,7 +180,7 @@ void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model
   }
   if (teller.cut() > 0)
     fmt::print(stderr, "{} texts are cut to {} tokens, the longer sentence of a pair first\n", teller.cut(),
-               habits.length);
+               habits.limit.tokens);
 }
 
 void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {

@@ -53,7 +53,7 @@ class ClassLabels final : public LabelKind {
   }
   Metrics metrics(const Evaluation& held_out) const override {
     const double sentences = sum_of(held_out.totals);
-    return {{"eval/accuracy", mean(static_cast<double>(held_out.losses[kClassTerm].correct), sentences)},
+    return {{"eval/accuracy", accuracy_of(held_out.scores)},
             {"eval/f1", f1_of_classes(held_out.scores)},
             {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
             {"eval/majority_accuracy", mean(held_out.totals[majority_], sentences)}};
@@ -74,6 +74,8 @@ std::vector<float> class_weights(const LabelledText& training, const ClassifySpe
           fmt::format("training.classify.class_weights has {} weights and the training text {} classes; give "
                       "one for each",
                       spec.class_weights.size(), classes));
+    if (!spec.class_weights.empty() && std::ranges::max(spec.class_weights) <= 0)
+      refuse_spec("every one of training.classify.class_weights is 0; one must be above it");
     return {spec.class_weights.begin(), spec.class_weights.end()};
   }
   std::vector<float> weights;

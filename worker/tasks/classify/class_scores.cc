@@ -24,6 +24,15 @@ void count_class(std::span<double> counts, std::int32_t label, std::int32_t pred
   if (label == predicted) count(label, kBoth);
 }
 
+double accuracy_of(std::span<const double> counts) {
+  double sentences = 0, correct = 0;
+  for (std::size_t at = 0; at < counts.size(); at += kCountsOfClass) {
+    sentences += counts[at + kLabelled];
+    correct += counts[at + kBoth];
+  }
+  return sentences > 0 ? correct / sentences : 0;
+}
+
 double f1_of_classes(std::span<const double> counts) {
   const std::size_t classes = counts.size() / kCountsOfClass;
   if (classes == 2) return f1_of(counts, 1);

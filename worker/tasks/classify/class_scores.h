@@ -12,6 +12,9 @@ inline constexpr std::size_t kCountsOfClass = 3;
 // Adds a sentence's label and prediction to `counts` [classes, kCountsOfClass].
 void count_class(std::span<double> counts, std::int32_t label, std::int32_t predicted);
 
+// The share of sentences whose class was predicted.
+double accuracy_of(std::span<const double> counts);
+
 // Of two classes the F1 of the second, as GLUE has it where labels are 0 and 1; of more the mean of all
 // classes' (macro average). A class that nobody has and nobody predicts has 0.
 double f1_of_classes(std::span<const double> counts);

@@ -30,6 +30,18 @@ void warn_of_cuts(const LabelledText& text, const std::string& key, const Traini
                     pairs ? ", the longer sentence first" : ""));
 }
 
+// Of labels that the spec lists.
+void warn_of_absent_labels(const LabelledText& training, Reading& reading) {
+  std::vector<bool> seen(training.classes().size());
+  for (std::int64_t i = 0; i < training.size(); ++i) seen[static_cast<std::size_t>(training.label(i))] = true;
+  std::string absent;
+  for (std::size_t c = 0; c < seen.size(); ++c)
+    if (!seen[c]) absent += (absent.empty() ? "" : ", ") + training.classes()[c];
+  if (!absent.empty())
+    reading.warn("data.train: no sentence has the label " + absent +
+                 ", which training.classify.labels lists");
+}
+
 std::vector<double> scored_values(const LabelledText& held_out, std::int64_t most) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < std::min(most, held_out.size()); ++i) values.push_back(held_out.value(i));
@@ -54,6 +66,7 @@ ClassifyText::ClassifyText(const JobSpec& spec, const std::filesystem::path& dat
     labels = value_labels(
         training, held_out ? scored_values(*held_out, spec.evaluate.sequences) : std::vector<double>{});
   } else {
+    warn_of_absent_labels(training, reading);
     class_weights = podium::class_weights(training, form);
     labels = class_labels(training, class_weights);
   }
@@ -122,17 +135,18 @@ LossScales ClassifyTask::scales(const Sums& totals) const {
   return {weight > 0 ? static_cast<float>(1 / weight) : 0.0F};
 }
 
-double ClassifyTask::mean_loss(const Sums& totals, const LossSums& losses) const {
+Metrics ClassifyTask::mean_loss(const std::string& name, const Sums& totals, const LossSums& losses) const {
   const double weight = text_->labels->loss_weight(totals);
-  return weight > 0 ? losses[kClassTerm].loss / weight : 0;
+  if (weight <= 0) return {};
+  return {{name, losses[kClassTerm].loss / weight}};
 }
 
 Metrics ClassifyTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  return {{"train/loss", mean_loss(totals, losses)}};
+  return mean_loss("train/loss", totals, losses);
 }
 
 Findings ClassifyTask::findings(const Evaluation& held_out) const {
-  Metrics metrics{{"eval/loss", mean_loss(held_out.totals, held_out.losses)}};
+  Metrics metrics = mean_loss("eval/loss", held_out.totals, held_out.losses);
   std::ranges::copy(text_->labels->metrics(held_out), std::back_inserter(metrics));
   return {std::move(metrics), {}};
 }

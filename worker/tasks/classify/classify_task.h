@@ -54,7 +54,8 @@ class ClassifyTask final : public Task {
                        std::int64_t first_sample) const;
   MicroBatch collate(const LabelledText& text, std::span<const std::int64_t> samples) const;
   std::int64_t shuffled(std::int64_t sample) const;
-  double mean_loss(const Sums& totals, const LossSums& losses) const;
+  // Nothing where no sentence weighs anything.
+  Metrics mean_loss(const std::string& name, const Sums& totals, const LossSums& losses) const;
 
   TrainingSpec training_;
   std::shared_ptr<const ClassifyText> text_;

@@ -105,6 +105,8 @@ class LabelledText::Reader {
     if (sentences.is_pair) add(sentences.second);
     const std::string_view label = row.cells.back();
     if (label.empty()) refuse_row(file, row.line, "has no label");
+    if (label.front() == ' ' || label.back() == ' ')
+      refuse_row(file, row.line, fmt::format("the label \"{}\" begins or ends with a space", label));
     if (!spec_.regression) return text_.labels_.push_back(numbers_.number_of(label, file, row.line));
     const std::optional<float> value = value_of(label);
     if (!value)
