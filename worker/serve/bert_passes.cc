@@ -1,12 +1,27 @@
 #include "worker/serve/bert_passes.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace podium {
 namespace {
 
 constexpr std::int64_t kPaddingShare = 4;  // one in so many tokens
+
+// How many sequences of `order`, which begins with the longest, can be padded to it.
+std::size_t like_the_longest(std::span<const int> lengths, std::span<const std::size_t> order) {
+  const std::int64_t longest = lengths[order.front()];
+  std::int64_t padded = 0, padding = 0;
+  std::size_t count = 0;
+  for (const std::size_t place : order) {
+    padded += longest;
+    padding += longest - lengths[place];
+    if (padding * kPaddingShare > padded) break;
+    ++count;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -15,15 +30,10 @@ std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> leng
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t place) { return lengths[place]; });
   std::vector<std::vector<std::size_t>> groups;
-  std::int64_t longest = 0, tokens = 0;
-  for (const std::size_t place : order) {
-    tokens += lengths[place];
-    const std::int64_t padded = groups.empty() ? 0 : longest * (std::ssize(groups.back()) + 1);
-    if (groups.empty() || (padded - tokens) * kPaddingShare > padded) {
-      groups.emplace_back();
-      longest = tokens = lengths[place];
-    }
-    groups.back().push_back(place);
+  for (std::span<const std::size_t> left = order; !left.empty();) {
+    const auto group = left.first(std::bit_floor(like_the_longest(lengths, left)));
+    groups.emplace_back(group.begin(), group.end());
+    left = left.subspan(group.size());
   }
   return groups;
 }

@@ -29,7 +29,8 @@ class BertPasses {
 };
 
 // Places of `lengths`, in groups that are computed with padding to the longest of each: at most a fourth of
-// what is computed is padding, but for what rounding to 16 tokens adds.
+// what is computed is padding, but for what rounding to 16 tokens adds. A group has 1, 2, 4, 8 … of them, so
+// that few shapes come up and their sessions serve again.
 std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> lengths);
 
 }  // namespace podium

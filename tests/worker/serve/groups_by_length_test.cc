@@ -16,6 +16,13 @@ TEST(GroupsByLength, PutsLikeToLike) {
   EXPECT_EQ(groups_by_length(std::vector{100, 49}), (Groups{{0}, {1}}));
 }
 
+TEST(GroupsByLength, HasPowersOfTwo) {
+  const std::vector<int> equal(13, 20);
+  std::vector<std::size_t> sizes;
+  for (const auto& group : groups_by_length(equal)) sizes.push_back(group.size());
+  EXPECT_THAT(sizes, testing::ElementsAre(8, 4, 1));
+}
+
 TEST(GroupsByLength, HasEveryPlaceOnceAndAFourthOfPaddingAtMost) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 200; ++trial) {
