@@ -1,7 +1,6 @@
 """The specs of the jobs: one model, pre-trained and then fine-tuned."""
 SHAPE = {"layers": 4, "hidden": 256, "heads": 4, "intermediate": 1024}
 LENGTH, POSITIONS = 128, 192
-PRETRAINED = "models/bert"
 
 
 def job(name, data, training, evaluate, model):
@@ -27,20 +26,20 @@ def pretraining(steps, precision="bf16", rate=1e-3):
     return job("tasks-pretrain", {"train": "train"}, training, evaluate, {"dropout": 0, "attention_dropout": 0})
 
 
-def questions(steps):
+def questions(steps, pretrained):
     training = {
         "task": "squad", "sequence_length": POSITIONS, "squad": {"document_stride": 96, "query_length": 32},
         "unpadded": True, "optimizer": {"name": "adamw", "lr": 3e-4},
         "schedule": {"steps": steps, "warmup": 0.1, "decay": "linear"}, "batch": {"global": 16, "micro": 16},
     }
     return job("tasks-squad", {"train": "squad/train-v1.1.json"}, training,
-               {"every": f"{steps} steps", "data": "squad/dev-v1.1.json", "sequences": 100000}, {"init": PRETRAINED})
+               {"every": f"{steps} steps", "data": "squad/dev-v1.1.json", "sequences": 100000}, {"init": {"job": pretrained}})
 
 
-def classes(name, steps):
+def classes(name, steps, pretrained):
     training = {
         "task": "classify", "sequence_length": 64, "unpadded": True, "optimizer": {"name": "adamw", "lr": 2e-4},
         "schedule": {"steps": steps, "warmup": 0.1, "decay": "linear"}, "batch": {"global": 32, "micro": 32},
     }
     return job(f"tasks-{name}", {"train": f"{name}/train.tsv"}, training,
-               {"every": f"{steps} steps", "data": f"{name}/dev.tsv", "sequences": 2000}, {"init": PRETRAINED})
+               {"every": f"{steps} steps", "data": f"{name}/dev.tsv", "sequences": 2000}, {"init": {"job": pretrained}})
