@@ -52,10 +52,10 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
     check_lengths(document, problems);
     check_study_size(document, problems);
     if (problems.count() > before) return problems.errors();  // what follows looks at every item
-    check_numbers(document, problems);
     check_sweep(document, problems);
     check_repeat(document, problems);
     fill_from_sweep(document);
+    check_numbers(document, problems);
   }
   const json filled = check_job(document, problems);
   if (!problems.empty()) return problems.errors();
@@ -72,6 +72,7 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   }
   for (const Variant& variant : expand_study(document, problems)) {
     problems.turn_to_job(variant.document["name"].get<std::string>(), variant.written_at);
+    check_numbers(variant.document, problems);
     const json job = check_job(variant.document, problems);
     if (problems.empty()) loaded.jobs.push_back(job_spec_from_json(job));
     if (problems.count() > kEnoughProblems) break;

@@ -148,7 +148,8 @@ JobRequest job_request(const JobSpec& spec) {
   request.command = !spec.command.empty();
   request.after = spec.after;
   request.account = spec.account;
-  request.saves = !request.command && spec.checkpoint.every > 0;
+  const bool saves_best = !spec.checkpoint.best.empty() && spec.evaluate.every > 0;
+  request.saves = !request.command && (spec.checkpoint.every > 0 || saves_best);
   request.resume = spec.resume;
   if (spec.model.init_job) request.init = spec.model.init_job->job;
   request.process_per_node = spec.processes == Processes::node;

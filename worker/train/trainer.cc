@@ -166,7 +166,10 @@ void Trainer::enter_phase(const TrainingPhase& phase) {
   if (phase_ == &phase) return;
   phase_ = &phase;
   progress_.phase(WorkerPhase::loading, state_.step);
-  if (state_.phase != phase.index) state_.passed_over = 0;
+  if (state_.phase != phase.index) {
+    state_.passed_over = 0;
+    state_.best = {};  // another length of sequences gives other values
+  }
   state_.phase = phase.index;
   task_.reset();  // before the next one takes memory for its data
   task_ = parts_.tasks.make(phase.training);
