@@ -35,7 +35,7 @@ Examples:
 
 A model is a Hugging Face folder or a checkpoint of gpt or llama; of a folder of checkpoints the newest is taken. What is
 printed follows the prompt and does not repeat it. A line of --jsonl is an object with a "prompt", and maybe an "id". The
-same seed gives the same text for a prompt, whatever is generated beside it, but for rounding in fp16 and on a GPU. A text
+same seed gives the same text for a prompt, whatever is generated beside it, but for rounding on a GPU. A text
 ends at a stop string, which is not printed, at a token that ends a text (eos_token_id of the model's folder, the
 tokenizer's <|endoftext|>) or after --max-tokens, and "reason" of --json tells which: "stop", "end" or "length".)";
 

@@ -4,13 +4,11 @@
 #include <numeric>
 
 #include "common/base/check.h"
+#include "worker/ops/inference_linear.h"
 
 namespace podium {
 namespace {
 
-// More sequences take several passes. On the CPU so few rows are multiplied one by one (ops/cpu/few_rows.h),
-// which keeps them independent of each other.
-constexpr std::size_t kSequencesTogether = 64;
 // Rows of a prompt in a pass, so that the memory between layers does not grow with it.
 constexpr std::size_t kPromptTogether = 512;
 
@@ -28,7 +26,8 @@ GenerationSession::GenerationSession(Context& context, LanguageWeights& weights,
     : pass_(context, weights, cache),
       vocabulary_(weights.spec.vocab),
       threads_(context.threads),
-      slots_(static_cast<std::size_t>(cache.slots)) {}
+      slots_(static_cast<std::size_t>(cache.slots)),
+      together_(context.memory.on_host() ? static_cast<std::size_t>(ops::kMostLoneRows) : slots_.size()) {}
 
 std::optional<int> GenerationSession::find_free() const {
   const auto free = std::ranges::find(slots_, false, &Slot::taken);
@@ -63,9 +62,9 @@ std::optional<int> GenerationSession::begin_as(int slot, int length) {
 
 std::vector<float> GenerationSession::extend(std::span<const Next> next) {
   std::vector<float> logits;
-  for (std::size_t first = 0; first < next.size(); first += kSequencesTogether) {
+  for (std::size_t first = 0; first < next.size(); first += together_) {
     NewRows rows;
-    for (const auto& [slot, token] : next.subspan(first, std::min(kSequencesTogether, next.size() - first))) {
+    for (const auto& [slot, token] : next.subspan(first, std::min(together_, next.size() - first))) {
       PODIUM_CHECK(at(slot).taken && length(slot) < positions(),
                    "a sequence that goes on has begun, and has room");
       rows.predicting.push_back(static_cast<std::int32_t>(rows.ids.size()));

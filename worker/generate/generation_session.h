@@ -59,6 +59,7 @@ class GenerationSession {
   LanguagePass pass_;
   int vocabulary_, threads_;
   std::vector<Slot> slots_;
+  std::size_t together_;  // sequences of a pass: on the CPU so many as do not depend on each other
 };
 
 }  // namespace podium

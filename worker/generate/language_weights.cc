@@ -83,7 +83,9 @@ class LanguageMaker {
     LinearData data =
         make_linear_data(weight, bias.empty() ? std::vector<float>(out, 0.0F) : bias, {.type = type_});
     if (bias.empty()) data.bias.clear();
-    return place(context_, name, data);
+    DenseLayer layer = place(context_, name, data);
+    layer.weight.keeps_packed = false;  // prompts are few
+    return layer;
   }
 
   const Context& context_;

@@ -19,7 +19,8 @@ namespace podium::ops {
 
 enum class Activation { none, gelu, gelu_tanh };  // gelu with the error function; formulas in gelu.h
 
-// The views must stay as they are; what a back end makes of them is kept in `packed`.
+// The views must stay as they are; what a back end makes of them is kept in `packed`, unless it is made anew
+// for each product: where few products have many rows, the weights are then in memory once.
 struct InferenceWeight {
   // Of x's type: [out, in], or where positions are given [out, in / 2], the kept ones in their order.
   ConstTensorView values;
@@ -30,6 +31,7 @@ struct InferenceWeight {
   ConstTensorView scales = {};  // f32 [out], of i8 and e4m3 alone: the weight's scale times x's
   ConstTensorView bias = {};    // f32 [out]; without an address: none
   std::unique_ptr<PackedWeight> packed = nullptr;
+  bool keeps_packed = true;
 
   std::int64_t out() const { return values.shape[0]; }
   std::int64_t in() const { return values.shape[1] * (positions.address == nullptr ? 1 : 2); }
@@ -40,6 +42,10 @@ struct InferenceEpilogue {
   ConstTensorView residual = {};  // of y's type, which then is no 8-bit one; may be y
   float y_scale = 1.0F;           // of y in i8 or e4m3
 };
+
+// On the CPU a row of up to so many, in a floating type and with a dense weight, is the same bits whatever
+// stands beside it, and with any number of threads.
+inline constexpr std::int64_t kMostLoneRows = 64;
 
 // y is f32, bf16, f16, i8 or e4m3.
 void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,

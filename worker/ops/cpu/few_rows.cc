@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "worker/ops/cpu/convert.h"
+#include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/simd.h"
 
 namespace podium::ops::cpu {
@@ -23,6 +24,19 @@ PODIUM_INLINE void load_lanes(const BFloat16* from, Lanes& to) {
   std::memcpy(&bits, from, sizeof(bits));
   const WideBits wide = __builtin_convertvector(bits, WideBits) << 16;
   std::memcpy(&to, &wide, sizeof(to));
+}
+
+// As to_float() does (dtype.h).
+PODIUM_INLINE void load_lanes(const Float16* from, Lanes& to) {
+  HalfBits bits;
+  std::memcpy(&bits, from, sizeof(bits));
+  const WideBits half = __builtin_convertvector(bits, WideBits);
+  const WideBits magnitude = (half & 0x7fffU) << 13, sign = (half & 0x8000U) << 16;
+  const Lanes subnormal = (Lanes)(magnitude + (113U << 23)) - 0x1p-14F;
+  WideBits wide = magnitude + (112U << 23);
+  wide = magnitude >= (31U << 23) ? magnitude + (224U << 23) : wide;
+  wide = magnitude < (1U << 23) ? (WideBits)subnormal : wide;
+  to = (Lanes)(wide | sign);
 }
 
 // Row r of x with row o of the weight, for kX and kW rows that follow one another. Each pair adds its lanes
@@ -87,12 +101,11 @@ void multiply_few_rows(Context& context, ConstTensorView x, ConstTensorView weig
     widen(x.address, x.dtype, x.size(), wide, 1);
     values = wide;
   }
-  parallel_ranges(context.threads, out, kOuts, [&](Range range, int) {
-    if (weight.dtype == DType::f32)
-      multiply_range(values, rows, weight.data<float>(), in, range, sums.data<float>(), out);
-    else
-      multiply_range(values, rows, weight.data<BFloat16>(), in, range, sums.data<float>(), out);
-    finish(range);
+  with_float_type(weight.dtype, [&]<class W>(Type<W>) {
+    parallel_ranges(context.threads, out, kOuts, [&](Range range, int) {
+      multiply_range(values, rows, weight.data<W>(), in, range, sums.data<float>(), out);
+      finish(range);
+    });
   });
 }
 

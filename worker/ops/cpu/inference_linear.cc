@@ -32,6 +32,22 @@ void finish_rows(Context& context, const InferenceWeight& weight, const Inferenc
   });
 }
 
+// By what a back end makes of the weight.
+void multiply_packed(Context& context, ConstTensorView x, InferenceWeight& weight,
+                     const InferenceEpilogue& epilogue, TensorView y) {
+  DenseWeight& dense =
+      dense_weight(context, weight, product_plan(weight.values.dtype, dnnl::get_effective_cpu_isa()));
+  const ConstTensorView operands = operand(context, x, dense.plan.type);
+  if (dense.plan.way == ProductWay::panels) {
+    return multiply_by_panels(context, operands, dense.panels, [&](const Tile& tile, float* sums) {
+      finish_tile(weight, epilogue, tile, sums, kPanelOutputs, y);
+    });
+  }
+  const TensorView sums = context.scratch.allocate(DType::f32, y.shape);
+  multiply(context, operands, dense, sums);
+  finish_rows(context, weight, epilogue, sums, y);
+}
+
 }  // namespace
 
 void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
@@ -44,17 +60,8 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                   sums.data<float>() + outputs.begin, y.shape[1], y);
     });
   }
-  DenseWeight& dense =
-      dense_weight(context, weight, product_plan(weight.values.dtype, dnnl::get_effective_cpu_isa()));
-  const ConstTensorView operands = operand(context, x, dense.plan.type);
-  if (dense.plan.way == ProductWay::panels) {
-    return multiply_by_panels(context, operands, dense.panels, [&](const Tile& tile, float* sums) {
-      finish_tile(weight, epilogue, tile, sums, kPanelOutputs, y);
-    });
-  }
-  const TensorView sums = context.scratch.allocate(DType::f32, y.shape);
-  multiply(context, operands, dense, sums);
-  finish_rows(context, weight, epilogue, sums, y);
+  multiply_packed(context, x, weight, epilogue, y);
+  if (!weight.keeps_packed) weight.packed.reset();
 }
 
 }  // namespace podium::ops::cpu
