@@ -1,5 +1,7 @@
 #include "common/model/launch.h"
 
+#include "common/model/spec_wire.h"
+
 namespace podium {
 
 using nlohmann::json;
@@ -26,7 +28,7 @@ json to_json(const Launch& launch) {
       {"master",
        {{"address", launch.master_address}, {"port", launch.master_port}, {"secret", launch.secret}}},
       {"device", {{"kind", launch.device_kind}, {"index", launch.device_index}, {"threads", launch.threads}}},
-      {"spec", to_json(launch.spec)},
+      {"spec", to_wire_json(launch.spec)},
       {"paths",
        {{"data", launch.data_folder},
         {"checkpoints", launch.checkpoint_folder},

@@ -5,6 +5,7 @@
 #include "common/base/units.h"
 #include "common/model/codec.h"
 #include "common/model/family.h"
+#include "common/model/spec_wire.h"
 
 namespace podium {
 namespace {
@@ -27,6 +28,8 @@ constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
                                        {Decay::poly, "poly"}}};
 constexpr EnumNames<Recompute, 3> kRecomputes{
     {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
+
+constexpr char kInitFrom[] = "init_from";  // of to_wire_json()
 
 constexpr EnumNames<Processes, 2> kProcesses{{{Processes::device, "device"}, {Processes::node, "node"}}};
 
@@ -89,10 +92,11 @@ ModelSpec model_from(const json& in) {
   model.key_value_heads = in.value("key_value_heads", model.key_value_heads);
   model.rope_theta = in.value("rope_theta", model.rope_theta);
   model.tie_embeddings = in.value("tie_embeddings", model.tie_embeddings);
-  if (const auto init = in.find("init"); init != in.end() && init->is_object())
-    model.init_job = job_checkpoint_from_json(*init);
+  const json init = in.value(in.contains(kInitFrom) ? kInitFrom : "init", json(""));
+  if (init.is_object())
+    model.init_job = job_checkpoint_from_json(init);
   else
-    model.init = in.value("init", "");
+    model.init = init;
   return model;
 }
 
@@ -403,6 +407,14 @@ json to_json(const JobSpec& spec) {
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
   if (spec.training.task == TrainingTask::squad)
     out["evaluate"]["squad"] = squad_answer_json(spec.evaluate.squad);
+  return out;
+}
+
+json to_wire_json(const JobSpec& spec) {
+  json out = to_json(spec);
+  if (!spec.model.init_job || !out.contains("model")) return out;
+  out["model"][kInitFrom] = out["model"]["init"];
+  out["model"].erase("init");
   return out;
 }
 

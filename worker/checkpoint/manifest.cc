@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "common/base/file.h"
+#include "common/model/spec_wire.h"
 #include "worker/formats/hashed_file.h"
 
 namespace podium {
@@ -41,7 +42,7 @@ json to_json(const CheckpointState& state) {
              {"not_finite", scaler.not_finite},
              {"in_a_row", scaler.in_a_row}}},
            {"target_reached", state.target_reached},
-           {"spec", to_json(state.spec)}};
+           {"spec", to_wire_json(state.spec)}};
   if (!state.labels.empty()) out["labels"] = state.labels;
   if (state.best.known())
     out["best"] = {{"metric", state.best.metric}, {"step", state.best.step}, {"value", state.best.value}};

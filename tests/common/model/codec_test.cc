@@ -43,7 +43,8 @@ TEST(Codec, ALaunchSaysWhereTheWeightsOfAnotherJobLie) {
   launch.init_folder = "/shared/jobs/12/checkpoints";
   const json file = to_json(launch);
   EXPECT_EQ(file["paths"]["init"], "/shared/jobs/12/checkpoints");
-  EXPECT_EQ(file["spec"]["model"]["init"], (json{{"job", 12}, {"checkpoint", "best"}}));
+  EXPECT_EQ(file["spec"]["model"]["init_from"], (json{{"job", 12}, {"checkpoint", "best"}}));
+  EXPECT_FALSE(file["spec"]["model"].contains("init")) << "older programs take it for a path";
   EXPECT_EQ(file["spec"]["checkpoint"]["best"], "none");
   const Launch read = launch_from_json(file);
   EXPECT_EQ(to_json(read), file);
