@@ -71,7 +71,7 @@ std::string origin_text(const json& job) {
 }
 
 // "…/checkpoints/step-00000200, eval/f1 88.1"
-std::string best_text(const json& checkpoint) {
+std::string best_checkpoint_text(const json& checkpoint) {
   const json best = field(checkpoint, "best");
   if (!best.is_object()) return "";
   return fmt::format("{}, {} {}", text_field(checkpoint, "path"), text_field(best, "metric"),
@@ -140,7 +140,7 @@ std::string job_page(const json& job, const Besides& besides, const Terminal& te
   text += row("run time", run_time_text(job, now_millis()));
   if (command_text(job).empty()) text += row("steps", progress_text(job));
   text += row("checkpoint", text_field(field(job, "checkpoint"), "path"));
-  text += row("best", best_text(field(job, "best_checkpoint")));
+  text += row("best", best_checkpoint_text(field(job, "best_checkpoint")));
   text += row("latest", latest_text(job.value("latest", json::object())));
   text += row("target", target_text(job));
   text += row("expected", besides.expected);

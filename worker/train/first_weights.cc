@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostNamed = 4;  // tensors in a note
+constexpr std::size_t kMostNamedTensors = 4;  // tensors in a note
 
 // What lies at the path of model.init.
 enum class Kind : char { nothing, hugging_face, checkpoint, checkpoints };
@@ -113,9 +113,9 @@ class Source {
 
 // The last rank has the last stage's part of the model, and so the head.
 std::string told_by_last(Communicator& world, const std::vector<std::string>& names) {
-  std::vector<std::string> some(names.begin(), names.begin() + std::min(names.size(), kMostNamed));
+  std::vector<std::string> some(names.begin(), names.begin() + std::min(names.size(), kMostNamedTensors));
   std::string text = fmt::format("{}", fmt::join(some, ", "));
-  if (names.size() > kMostNamed) text += fmt::format(" and {} more", names.size() - kMostNamed);
+  if (names.size() > kMostNamedTensors) text += fmt::format(" and {} more", names.size() - kMostNamedTensors);
   return shared_text(world, world.size() - 1, std::move(text));
 }
 

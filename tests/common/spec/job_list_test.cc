@@ -23,7 +23,7 @@ training:
   batch: {global: 8, micro: 4}
 resources: {devices: {min: 1, max: 2}}
 target: {metric: eval/mlm_loss, at_most: 2}
-checkpoint: {every: 5 steps}
+checkpoint: {every: 5 steps, best: eval/mlm_loss}
 evaluate: {every: 5 steps, data: heldout.txt}
 )";
 
@@ -46,6 +46,7 @@ TEST(JobList, EachJobIsTheDocumentWithItsEntryLaidOverIt) {
     training: {schedule: {steps: 20}, batch: {micro: 2}}
     resources: {devices: 1}
     target: {metric: eval/mlm_accuracy, at_least: 0.5}
+    checkpoint: {best: eval/mlm_accuracy}
 )");
   ASSERT_EQ(list.jobs.size(), 2u);
   const JobSpec &first = list.jobs[0], &second = list.jobs[1];
@@ -81,6 +82,7 @@ TEST(JobList, ATokenizerAndTheFirstWeightsAreOneValueEach) {
     data: {tokenizer: {bpe: {vocab: vocab.json, merges: merges.txt}}}
     training: {task: lm}
     target: {metric: eval/loss, at_most: 2}
+    checkpoint: {best: eval/loss}
 )");
   ASSERT_EQ(list.jobs.size(), 3u);
   EXPECT_EQ(list.jobs[1].model.init, "");

@@ -131,7 +131,7 @@ class BoardTest(unittest.TestCase):
                 "training:\n", f"training:\n  task: classify\n  classify: {{label: {label}, dropout: 0.{seed}}}\n").replace("mlm_loss", "loss")
             reply = self.daemon.submit(text)
             self.assertEqual(reply.status, 201, reply.body)
-            self.train(agent, reply.json()["jobs"][0]["id"], 0.1, reached("eval/loss"))
+            self.train(agent, reply.json()["jobs"][0]["id"], 0.1, lambda: reached("eval/loss"))
         board = self.get("/board")["benchmarks"]
         self.assertEqual(sorted(benchmark["runs"] for benchmark in board), [1, 2])
 
