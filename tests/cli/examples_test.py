@@ -47,7 +47,7 @@ NOT_RUN = {
     "podium-worker generate": "needs a model; tests/worker makes one",
     "podium-worker serve": "serves until it is told to stop; tests/worker/serve does",
     "build/release/bin/podium-worker serve": "serves the model of ./deploy/quickstart",
-    "curl localhost:8500": "asks the model of ./deploy/quickstart",
+    "curl localhost:8500/v1/models/bible/fill-mask": "asks the model of ./deploy/quickstart",
     "podium-worker calibrate": "needs a model; tests/worker makes one",
     "echo 'the capital of france is [MASK].' | podium-worker infer": "needs a published model",
     "podium-worker evaluate": "needs a model; tests/worker makes one",
