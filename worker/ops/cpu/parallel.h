@@ -23,14 +23,10 @@ inline Range part_of(std::int64_t count, std::int64_t grain, std::int64_t index,
   return {bound(index), bound(index + 1)};
 }
 
-// body(Range, thread). What is one thread's alone is done at once: threads take longer to wake than to
-// normalise a row.
+// body(Range, thread), within a parallel region even where one thread has all: oneDNN adds up in another order
+// outside of one.
 template <class Body>
 void parallel_ranges(int threads, std::int64_t count, std::int64_t grain, const Body& body) {
-  if (count <= grain) {
-    if (count > 0) body(Range{0, count}, 0);
-    return;
-  }
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num();
