@@ -102,7 +102,7 @@ class CompletionTest(unittest.TestCase):
         self.assertEqual(bash.offers(("podium", "list", "--name"), ""), set(), "a name is anybody's guess")
         self.assertEqual(bash.offers(("podium", "--coordinator", "http://a:1", "nodes"), "dr"), {"drain"})
 
-    @unittest.skipUnless(shutil.which("zsh"), "needs zsh (deploy/install-packages --tests)")
+    @unittest.skipUnless(shutil.which("zsh"), "skipped: needs zsh (deploy/install-packages --tests)")
     def test_zsh(self):
         zsh = Zsh(self.folder)
         self.addCleanup(zsh.close)

@@ -56,7 +56,7 @@ std::vector<SequenceResult> BertPasses::compute_padded(HeadPass pass, std::span<
                                                        int top) {
   std::vector<SequenceResult> results(sequences.size());
   if (pass == HeadPass::span) {
-    std::vector<std::vector<float>> scores = span_.run(sequences);
+    std::vector<std::vector<float>> scores = span_.span_scores(sequences);
     for (std::size_t i = 0; i < results.size(); ++i) results[i].scores = std::move(scores[i]);
   } else {
     std::vector<TextResult> texts = text_.run(sequences, top);

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "worker/infer/span_inference.h"
+#include "worker/infer/head_inference.h"
 #include "worker/infer/text_inference.h"
 #include "worker/serve/batch_engine.h"
 #include "worker/serve/loaded_model.h"
@@ -25,7 +25,7 @@ class BertPasses {
   std::vector<SequenceResult> compute_padded(HeadPass pass, std::span<const TextSequence> sequences, int top);
 
   TextInference text_;
-  SpanInference span_;
+  HeadInference span_;
 };
 
 // Places of `lengths`, in groups that are computed with padding to the longest of each: at most a fourth of

@@ -122,7 +122,7 @@ TEST(CpuProducts, OneWeightServesEveryNumberOfRows) {
 class FloatPanels : public testing::TestWithParam<DType> {
  protected:
   void SetUp() override {
-    if (!panels_multiply(GetParam())) GTEST_SKIP() << "this processor has no panels of this type";
+    if (!panels_multiply(GetParam())) GTEST_SKIP() << "skipped: waits for a processor with panels of this type";
   }
 };
 

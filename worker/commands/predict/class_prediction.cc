@@ -11,7 +11,7 @@
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
-#include "worker/infer/class_inference.h"
+#include "worker/infer/head_inference.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/table_file.h"
 #include "worker/tasks/classify/labelled_text.h"
@@ -78,7 +78,7 @@ class ClassTeller {
   const PredictArguments& arguments_;
   PredictModel& model_;
   const Habits& habits_;
-  ClassInference inference_;
+  HeadInference inference_;
   std::int64_t cut_ = 0;
 };
 
@@ -109,7 +109,7 @@ AskedSentence ClassTeller::prepared(AskedSentence asked) {
 void ClassTeller::tell(std::span<const AskedSentence> asked) {
   std::vector<TextSequence> sequences;
   std::ranges::transform(asked, std::back_inserter(sequences), &AskedSentence::sequence);
-  const std::vector<std::vector<float>> outputs = inference_.run(sequences);
+  const std::vector<std::vector<float>> outputs = inference_.class_logits(sequences);
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
 }
 

@@ -28,7 +28,7 @@ std::vector<FeatureScores> QuestionAnswerer::scores_of(const SquadFeatures& feat
     std::vector<TextSequence> together;
     for (std::int64_t f = first; f < features.size() && together.size() < batch_; ++f)
       together.push_back(sequence_of(features, f));
-    for (const std::vector<float>& logits : inference_.run(together))
+    for (const std::vector<float>& logits : inference_.span_scores(together))
       scores.push_back(FeatureScores::of(logits, n_best));
   }
   sequences_ += features.size();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "worker/commands/predict/prediction.h"
-#include "worker/infer/span_inference.h"
+#include "worker/infer/head_inference.h"
 #include "worker/tasks/squad/question_rules.h"
 #include "worker/tasks/squad/squad_data.h"
 
@@ -33,7 +33,7 @@ class QuestionAnswerer {
   PredictModel& model_;
   QuestionRules rules_;
   std::size_t batch_;
-  SpanInference inference_;
+  HeadInference inference_;
   std::int64_t sequences_ = 0;
   double seconds_ = 0;
 };
