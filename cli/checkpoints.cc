@@ -60,9 +60,9 @@ void add_checkpoints(CLI::App& app, Session& session) {
   add_job(*command, *id);
   command->footer(R"(
 PATH is relative to the folder that the nodes share (podium-agent --shared). A job keeps its newest checkpoints
-(checkpoint.keep in its spec) and the best one, where it has a target or checkpoint.best. They stay when a training has
-ended: resume: {job: 12} continues from the newest, model: {init: {job: 12}} begins with the weights of the best or the
-newest, and podium-worker export makes a Hugging Face model of one.
+(checkpoint.keep in its spec) and, with checkpoint.best, the best one. They stay when a training has ended: resume:
+{job: 12} continues from the newest, model: {init: {job: 12}} begins with the weights of the best or the newest, and
+podium-worker export makes a Hugging Face model of one.
 
 Examples:
   podium checkpoints 12

@@ -73,7 +73,6 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   ExperimentText text = text_of(submission, key);
   const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
-  text.listed = loaded.listed();
   text.links = loaded.links;
   if (const Errors origins = co_await origin_problems(api, loaded); !origins.empty()) {
     Errors all = co_await objections(api, loaded);

@@ -175,7 +175,7 @@ std::string linked(const std::string& written, const JobLinks& links, JobId firs
 
 void Projections::take(const ExperimentText& text) {
   experiment_text_.run(text.experiment.value, text.spec, text.file, text.source, text.idempotency_key,
-                       text.listed);
+                       !text.links.empty());
   for (std::size_t i = 0; i < text.job_specs.size(); ++i) {
     const bool links = i < text.links.size() && text.links[i].any();
     const std::string written =

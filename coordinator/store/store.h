@@ -37,8 +37,7 @@ struct ExperimentText {
   std::string source;                  // JSON: repository, commit, path, dirty; "" without
   std::string idempotency_key;         // "": none; else one that no experiment has, written or queued
   std::vector<std::string> job_specs;  // normalised JSON of each job, in the order of their ids
-  bool listed = false;                 // the spec lists its jobs: it is no study
-  std::vector<JobLinks> links = {};    // of each job to others, which job_specs lack; empty: none
+  std::vector<JobLinks> links = {};    // of each listed job to others, which job_specs lack; empty: no list
 };
 
 struct AttemptSecret {

@@ -76,6 +76,7 @@ std::optional<CheckpointState> CheckpointStore::load_newest(const JobSpec& spec,
 
 // What was best may be gone where the newest whole checkpoint is older than the newest.
 void CheckpointStore::forget_lost_best(CheckpointState& state) const {
+  if (!state.best.known()) return;
   const std::vector<std::string> there = CheckpointSearch(world_).names_in(folder_.path());
   if (std::ranges::find(there, checkpoint_name(state.best.step)) == there.end()) state.best = {};
 }

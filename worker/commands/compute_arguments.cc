@@ -66,12 +66,16 @@ void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
       ->capture_default_str();
 }
 
+namespace {
+
 SourceModel find_any_model(const ModelArguments& arguments) {
   SourceModel model = find_source_model(arguments.model, arguments.data);
   if (model.spec.family == ModelFamily::bert && !arguments.vocabulary.empty())
     model.tokenizer = wordpiece_source(arguments.vocabulary, !arguments.cased);
   return model;
 }
+
+}  // namespace
 
 SourceModel find_model(const ModelArguments& arguments) {
   SourceModel model = find_any_model(arguments);

@@ -48,10 +48,9 @@ struct ModelArguments {
 // Adds MODEL and the options above.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
-// Of any family, without its tensors (source_model.h) and with them. Throw BadData.
-SourceModel find_any_model(const ModelArguments& arguments);
+// Of any family, with its tensors. Throws BadData.
 SourceModel read_any_model(const ModelArguments& arguments);
-// A BERT. Throw BadData.
+// A BERT, without its tensors (source_model.h) and with them. Throw BadData.
 SourceModel find_model(const ModelArguments& arguments);
 SourceModel read_model(const ModelArguments& arguments);
 // With all special tokens; no id is beyond the model's. Throws BadData.

@@ -7,6 +7,7 @@
 #include "worker/commands/json_lines.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 

@@ -12,9 +12,9 @@
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/named_lines.h"
 #include "worker/commands/output.h"
-#include "worker/infer/text_answers.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
+#include "worker/infer/text_answers.h"
 #include "worker/infer/text_inference.h"
 
 namespace podium {

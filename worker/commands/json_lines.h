@@ -11,6 +11,7 @@
 #include "worker/commands/named_lines.h"
 #include "worker/commands/output.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 

@@ -22,6 +22,4 @@ void for_each_named_line(const std::string& path, const LineSink& sink,
   for_each_line(pipe ? STDIN_FILENO : file.get(), name, number, before_read);
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r\n") == line.npos; }
-
 }  // namespace podium

@@ -22,6 +22,4 @@ using LineSink = std::function<void(std::string_view line, const LinePlace& plac
 void for_each_named_line(const std::string& path, const LineSink& sink,
                          const std::function<void()>& before_read = nullptr);
 
-bool is_blank(std::string_view line);
-
 }  // namespace podium

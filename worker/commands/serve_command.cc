@@ -138,36 +138,20 @@ void run_serve(const ServeArguments& arguments) {
 }
 
 void add_limits(CLI::App& command, ServeArguments& arguments) {
-  command
-      .add_option("--max-wait-ms", arguments.max_wait_ms,
-                  "How long a busy model waits for a batch to fill; an idle one starts at once")
-      ->check(CLI::Range(0, 10'000))
-      ->capture_default_str();
-  command.add_option("--max-batch-tokens", arguments.max_batch_tokens, "Tokens computed together")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command
-      .add_option("--max-queue", arguments.max_waiting,
-                  "Sequences that wait for a model; a request that finds no room is answered 429")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command.add_option("--max-texts", arguments.max_texts, "Texts that a model generates together")
-      ->check(CLI::Range(1, 1 << 12))
-      ->capture_default_str();
-  command
-      .add_option(
-          "--max-positions", arguments.max_positions,
-          "Tokens of prompt and text together; a model that generates keeps memory for so many of each text")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  command
-      .add_option("--timeout-ms", arguments.timeout_ms,
-                  "How long a request may take that does not say timeout_ms")
-      ->check(CLI::Range(1, 3'600'000))
-      ->capture_default_str();
-  command.add_option("--grace", arguments.grace_s, "Seconds for the requests that SIGTERM finds")
-      ->check(CLI::Range(0, 3600))
-      ->capture_default_str();
+  const auto add = [&command](const char* name, auto& value, int least, int most, const char* what) {
+    command.add_option(name, value, what)->check(CLI::Range(least, most))->capture_default_str();
+  };
+  add("--max-wait-ms", arguments.max_wait_ms, 0, 10'000,
+      "How long a busy model waits for a batch to fill; an idle one starts at once");
+  add("--max-batch-tokens", arguments.max_batch_tokens, 1, 1 << 20, "Tokens computed together");
+  add("--max-queue", arguments.max_waiting, 1, 1 << 20,
+      "Sequences that wait for a model; a request that finds no room is answered 429");
+  add("--max-texts", arguments.max_texts, 1, 1 << 12, "Texts that a model generates together");
+  add("--max-positions", arguments.max_positions, 1, 1 << 20,
+      "Tokens of prompt and text together; a model that generates keeps memory for so many of each text");
+  add("--timeout-ms", arguments.timeout_ms, 1, 3'600'000,
+      "How long a request may take that does not say timeout_ms");
+  add("--grace", arguments.grace_s, 0, 3600, "Seconds for the requests that SIGTERM finds");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "worker/commands/json_lines.h"
 #include "worker/commands/tokenizer_argument.h"
 #include "worker/data/failure.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {

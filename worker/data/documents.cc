@@ -5,6 +5,7 @@
 
 #include "worker/input/bad_data.h"
 #include "worker/input/mapped_file.h"
+#include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
 
 namespace podium {
@@ -37,7 +38,7 @@ void for_each_document(const std::filesystem::path& path, Reading& reading,
   while (!rest.empty()) {
     const std::string_view document = rest.substr(0, rest.find(kEndOfText));
     rest.remove_prefix(std::min(rest.size(), document.size() + kEndOfText.size()));
-    if (document.find_first_not_of(" \t\r\n") != std::string_view::npos) sink(document);
+    if (!is_blank(document)) sink(document);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
+#include "common/model/shape_differences.h"
 #include "worker/formats/hugging_face_config.h"
 #include "worker/formats/hugging_face_folder.h"
 #include "worker/formats/pieces.h"
@@ -29,21 +30,8 @@ using Place = HuggingFaceFolder::Place;
 
 void check_same_model(const fs::path& folder, const ModelSpec& spec) {
   const ModelSpec found = read_hugging_face_config(folder);
-  const auto check = [&](const char* what, auto theirs, auto ours) {
-    if (theirs != ours)
-      throw BadData(fmt::format("{}: {} is {} there and {} in the spec's model",
-                                (folder / "config.json").string(), what, theirs, ours));
-  };
-  check("the family", to_string(found.family), to_string(spec.family));
-  check("the number of layers", found.layers, spec.layers);
-  check("the hidden size", found.hidden, spec.hidden);
-  check("the number of heads", found.heads, spec.heads);
-  check("the number of key and value heads", found.key_heads(), spec.key_heads());
-  check("the base of the rotary angles", found.rope_theta, spec.rope_theta);
-  check("the tying of the word embeddings", found.tie_embeddings, spec.tie_embeddings);
-  check("the intermediate size", found.intermediate, spec.intermediate);
-  check("the number of positions", found.max_positions, spec.max_positions);
-  if (found.vocab > spec.vocab) check("the vocabulary", found.vocab, spec.vocab);
+  if (const auto differences = shape_differences(found, spec); !differences.empty())
+    throw BadData((folder / "config.json").string() + ": the models differ: " + describe(differences));
 }
 
 void check_no_strangers(const HuggingFaceFolder& folder, const std::vector<HuggingFaceEntry>& entries,

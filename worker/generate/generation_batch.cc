@@ -17,7 +17,7 @@ double seconds_between(GenerationClock::time_point from, GenerationClock::time_p
   return std::chrono::duration<double>(to - from).count();
 }
 
-// The draws of a request, by FNV-1a of its prompt: where it stands among the others does not matter.
+// The draws of a request, by a hash of its prompt: where it stands among the others does not matter.
 Random random_of(const GenerationRequest& request, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325;
   const auto add = [&](std::int32_t value) {

@@ -22,6 +22,9 @@ std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& 
 std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesystem::path>& some,
                                                  const std::vector<std::filesystem::path>& others);
 
+// Of nothing but white space of ASCII.
+inline bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
+
 inline constexpr std::size_t kLongestLine = std::size_t{1} << 28;  // bytes; a whole line is in memory
 
 // To read text from, also a pipe. Throws BadData.

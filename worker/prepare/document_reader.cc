@@ -4,15 +4,13 @@
 #include <span>
 #include <utility>
 
+#include "worker/input/text_files.h"
 #include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
 namespace {
 
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
-constexpr std::string_view kBlanks = " \t\r";
-
-bool is_blank(std::string_view line) { return line.find_first_not_of(kBlanks) == std::string_view::npos; }
 
 std::size_t behind(std::string_view text, std::size_t found, std::string_view separator) {
   return found == text.npos ? text.npos : found + separator.size();

@@ -36,7 +36,6 @@ class BatchQueue {
  public:
   explicit BatchQueue(const BatchRules& rules) : rules_(rules) {}
 
-  const BatchRules& rules() const { return rules_; }
   std::size_t size() const { return waiting_.size(); }
   std::int64_t tokens() const { return tokens_; }  // of all that wait
   bool has_room(std::size_t sequences) const { return waiting_.size() + sequences <= rules_.max_waiting; }

@@ -29,7 +29,6 @@ struct PreparedRequest {
 
 struct Endpoint {
   std::string_view name;
-  std::string_view ability;  // of a model that suits: "fills masks"
   bool (*suits)(const LoadedModel& model);
   // The model outlives what is prepared. None: generate, whose answers are streams (generation_request.h).
   Result<PreparedRequest> (*prepare)(const nlohmann::json& body, const BertModel& model);

@@ -14,10 +14,10 @@ bool answers_questions(const LoadedModel& model) { return model.bert && model.be
 bool generates(const LoadedModel& model) { return model.language.has_value(); }
 
 constexpr std::array kEndpoints{
-    Endpoint{"fill-mask", "predicts masked tokens or next sentences", fills_masks, prepare_fill_mask},
-    Endpoint{"embed", "embeds texts", embeds, prepare_embed},
-    Endpoint{"answer", "answers questions", answers_questions, prepare_answer},
-    Endpoint{"generate", "goes on from a prompt", generates, nullptr},
+    Endpoint{"fill-mask", fills_masks, prepare_fill_mask},
+    Endpoint{"embed", embeds, prepare_embed},
+    Endpoint{"answer", answers_questions, prepare_answer},
+    Endpoint{"generate", generates, nullptr},
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<std::string> stops_of(const nlohmann::json& body, RequestFields& fie
 }
 
 // The tokens of the prompt, of which "truncate" keeps the end; the last token of the text needs no position.
-std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int positions,
+std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int positions, bool truncate,
                                     const LanguageModel& model, RequestFields& fields) {
   std::vector<std::int32_t> ids;
   model.tokenizer->encode(text, ids);
@@ -43,7 +43,7 @@ std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int pos
     fields.refuse("is empty, and no token that ends a text is known, to begin one with", "prompt");
   const auto room = static_cast<std::size_t>(positions + 1 - wanted);
   if (ids.size() <= room) return ids;
-  if (fields.flag("truncate"))
+  if (truncate)
     ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(room));
   else
     fields.refuse(
@@ -70,8 +70,9 @@ Result<PreparedText> prepare_text(const nlohmann::json& body, const LanguageMode
   text.rule.stops = stops_of(body, fields);
   text.rule.ends = model.ends;
   if (fields.has("stream")) text.stream = fields.flag("stream");
+  const bool truncate = fields.flag("truncate");
   if (fields.errors().empty())
-    text.request.prompt = prompt_of(prompt, text.request.max_tokens, positions, model, fields);
+    text.request.prompt = prompt_of(prompt, text.request.max_tokens, positions, truncate, model, fields);
   if (!fields.errors().empty()) return fields.errors();
   return text;
 }

@@ -42,9 +42,17 @@ boost::asio::awaitable<void> ModelRegistry::load(std::string name, std::filesyst
 }
 
 boost::asio::awaitable<void> ModelRegistry::load_all() {
-  std::vector<ModelPlace> places;
-  for (const auto& [name, entry] : entries_) places.push_back({name, entry.folder});
-  for (const ModelPlace& place : places) co_await load(place.name, place.folder);
+  std::exception_ptr failed;
+  for (const auto& [name, entry] : entries_) {
+    try {
+      const std::filesystem::path folder = entry.folder;  // which a client may have named since the last load
+      co_await load(name, folder);
+    } catch (const std::exception& error) {
+      if (failed) spdlog::error("{}", error.what());
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace podium

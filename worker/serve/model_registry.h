@@ -36,7 +36,8 @@ class ModelRegistry {
   // Loads what lies in `folder` under a name that there is. Loads go one after another. Throws BadData or
   // Failure, and then what was there stays.
   boost::asio::awaitable<void> load(std::string name, std::filesystem::path folder);
-  // All of them, from the folders that were asked for last. Throws what the first that fails does.
+  // All of them, from the folders that were asked for last. Throws what the first that fails does, once the
+  // others are loaded, and logs what else fails.
   boost::asio::awaitable<void> load_all();
 
  private:

@@ -19,9 +19,9 @@ struct FirstWeights {
 };
 
 // Fills in all parameters. `model` is the job's with its vocabulary. A head that the source has not, or has
-// in another shape or for other labels than `labels`, is drawn. Collective over the world. Throws BadData if the source cannot be read as one,
-// and Failure: bad_spec if it has no checkpoint or a model of another shape, bad_data if none is whole,
-// disk_full if the disk cannot read one at present.
+// in another shape or for other labels than `labels`, is drawn. Collective over the world. Throws BadData if
+// the source cannot be read as one, and Failure: bad_spec if it has no checkpoint or a model of another
+// shape, bad_data if none is whole, disk_full if the disk cannot read one at present.
 FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model,
                                 const std::vector<std::string>& labels, ParameterStore& parameters,
                                 Communicator& world, int threads);

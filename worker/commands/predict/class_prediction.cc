@@ -14,6 +14,7 @@
 #include "worker/infer/head_inference.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/table_file.h"
+#include "worker/input/text_files.h"
 #include "worker/tasks/classify/labelled_text.h"
 #include "worker/train/phases.h"
 

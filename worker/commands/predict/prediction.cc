@@ -5,6 +5,7 @@
 #include "worker/commands/named_lines.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
 
 namespace podium {

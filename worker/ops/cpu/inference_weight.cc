@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "worker/ops/cpu/convert.h"
 #include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/panels.h"
 
 namespace podium::ops::cpu {
 namespace {
@@ -19,14 +21,11 @@ void for_each_kept(const InferenceWeight& weight, const Visit& visit) {
   }
 }
 
+// Of a sparse weight.
 template <class From, class To, class Convert>
 void make_dense(const InferenceWeight& weight, To* to, const Convert& convert) {
   const From* const from = weight.values.data<From>();
-  if (weight.positions.address == nullptr) {
-    for (std::int64_t i = 0; i < weight.out() * weight.in(); ++i) to[i] = convert(from[i]);
-  } else {
-    for_each_kept(weight, [&](std::int64_t i, std::int64_t kept) { to[i] = convert(from[kept]); });
-  }
+  for_each_kept(weight, [&](std::int64_t i, std::int64_t kept) { to[i] = convert(from[kept]); });
 }
 
 template <class From>
@@ -36,9 +35,11 @@ void make_dense_floats(const InferenceWeight& weight, TensorView to) {
   });
 }
 
-Tensor dense_values(const InferenceWeight& weight, DType type) {
+Tensor dense_values(const InferenceWeight& weight, DType type, int threads) {
   Tensor dense(type, Shape{weight.out(), weight.in()});
-  if (type == DType::i8) {
+  if (weight.positions.address == nullptr) {
+    convert(weight.values, dense.view(), threads);
+  } else if (type == DType::i8) {
     make_dense<std::int8_t>(weight, dense.view().data<std::int8_t>(), std::identity());
   } else if (weight.values.dtype == DType::e4m3) {
     make_dense_floats<Float8E4M3>(weight, dense.view());
@@ -49,28 +50,22 @@ Tensor dense_values(const InferenceWeight& weight, DType type) {
   return dense;
 }
 
-bool includes(dnnl::cpu_isa isa, dnnl::cpu_isa part) {
-  const auto bits = static_cast<unsigned>(part);
-  return (static_cast<unsigned>(isa) & bits) == bits;
-}
-
 }  // namespace
 
 ProductPlan product_plan(DType weight, dnnl::cpu_isa isa) {
-  using Isa = dnnl::cpu_isa;
-  const bool matrix_units = includes(isa, Isa::avx512_core_amx);
+  const bool matrix_units = includes(isa, dnnl::cpu_isa::avx512_core_amx);
   const auto floats = [&](DType type, bool has_panels) {
     return ProductPlan{has_panels ? ProductWay::panels : ProductWay::onednn, type};
   };
   if (weight == DType::i8)
-    return {matrix_units                           ? ProductWay::onednn
-            : includes(isa, Isa::avx512_core_vnni) ? ProductWay::panels
-                                                   : ProductWay::wide_integers,
+    return {matrix_units                      ? ProductWay::onednn
+            : panels_multiply(DType::i8, isa) ? ProductWay::panels
+                                              : ProductWay::wide_integers,
             DType::i8};
-  const bool short_floats = includes(isa, Isa::avx512_core_bf16);
+  const bool short_floats = panels_multiply(DType::bf16, isa);
   if (weight == DType::bf16 || (weight == DType::e4m3 && short_floats))
     return floats(DType::bf16, short_floats && !matrix_units);
-  return floats(DType::f32, includes(isa, Isa::avx512_core));
+  return floats(DType::f32, panels_multiply(DType::f32, isa));
 }
 
 DenseWeight& dense_weight(Context& context, InferenceWeight& weight, const ProductPlan& plan) {
@@ -80,7 +75,7 @@ DenseWeight& dense_weight(Context& context, InferenceWeight& weight, const Produ
   const bool master = plan.way == ProductWay::onednn && plan.type != DType::i8;  // oneDNN's copies are of f32
   const DType type = master ? DType::f32 : plan.type;
   const bool as_is = weight.values.dtype == type && weight.positions.address == nullptr;
-  if (!as_is) made->values = dense_values(weight, type);
+  if (!as_is) made->values = dense_values(weight, type, context.threads);
   const ConstTensorView values = as_is ? weight.values : std::as_const(made->values).view();
   if (plan.way == ProductWay::panels) {
     made->panels = make_panels(values, context.threads);

@@ -30,9 +30,9 @@ ProductPlan product_plan(DType weight, dnnl::cpu_isa isa);
 
 struct DenseWeight final : PackedWeight {
   ProductPlan plan;
-  PanelWeight panels;                       // where those multiply
-  Tensor values;                            // f32, for oneDNN's floats; empty where the weight's own serve
-  LinearWeight product;                     // of them
+  PanelWeight panels;    // where those multiply
+  Tensor values;         // that oneDNN reads, f32 or i8; empty where the weight's own serve
+  LinearWeight product;  // of them
   std::unique_ptr<IntegerWeight> integers;  // of i8 without panels
 };
 

@@ -186,21 +186,23 @@ PODIUM_SIMD_CLONES void interleave(const std::uint16_t* first, const std::uint16
   }
 }
 
-bool has(dnnl::cpu_isa wanted) {
-  const auto effective = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  return (effective & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
-}
-
 }  // namespace
 
-bool panels_multiply(DType type) {
+bool includes(dnnl::cpu_isa isa, dnnl::cpu_isa part) {
+  const auto bits = static_cast<unsigned>(part);
+  return (static_cast<unsigned>(isa) & bits) == bits;
+}
+
+bool panels_multiply(DType type) { return panels_multiply(type, dnnl::get_effective_cpu_isa()); }
+
+bool panels_multiply(DType type, dnnl::cpu_isa isa) {
   switch (type) {
     case DType::f32:
-      return has(dnnl::cpu_isa::avx512_core);
+      return includes(isa, dnnl::cpu_isa::avx512_core);
     case DType::bf16:
-      return has(dnnl::cpu_isa::avx512_core_bf16);
+      return includes(isa, dnnl::cpu_isa::avx512_core_bf16);
     case DType::i8:
-      return has(dnnl::cpu_isa::avx512_core_vnni);
+      return includes(isa, dnnl::cpu_isa::avx512_core_vnni);
     default:
       return false;
   }

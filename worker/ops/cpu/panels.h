@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <dnnl.hpp>
 
 #include "worker/tensor/dtype.h"
 
@@ -21,7 +22,11 @@ inline constexpr int kTileRows = 6;  // with 64 outputs 24 registers of sums: as
 inline constexpr std::int64_t kWordBytes = 4;
 inline constexpr std::int64_t kPanelWordBytes = kPanelOutputs * kWordBytes;
 
-// Whether this processor has the instructions, and oneDNN is not told to pass them over
+// Whether a processor with these instructions has all of `part`.
+bool includes(dnnl::cpu_isa isa, dnnl::cpu_isa part);
+// Whether it has those that multiply panels of this type.
+bool panels_multiply(DType type, dnnl::cpu_isa isa);
+// The same of this processor, as far as oneDNN is not told to pass its instructions over
 // (ONEDNN_MAX_CPU_ISA). The functions below need them.
 bool panels_multiply(DType type);
 

@@ -10,6 +10,7 @@
 
 #include "worker/data/xxh3.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
 #include "worker/input/input_file.h"
 
 namespace podium {
@@ -83,8 +84,7 @@ SentenceTokens tokenize_row(const TableRow& row, const ClassifySpec& spec, const
                             const fs::path& file) {
   SentenceTokens sentences{.is_pair = spec.pair.has_value()};
   const auto encode = [&](std::string_view text, const char* what, std::vector<std::int32_t>& ids) {
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
-      refuse_row(file, row.line, std::string("has no ") + what);
+    if (is_blank(text)) refuse_row(file, row.line, std::string("has no ") + what);
     tokenizer.encode(text, ids);
   };
   encode(row.cells[0], "sentence", sentences.first);
