@@ -47,7 +47,7 @@ void copy_if_there(const fs::path& from, const fs::path& to) {
   fs::copy_file(from, to, fs::copy_options::overwrite_existing);
 }
 
-void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& tokenizer) {
+void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& tokenizer, int max_positions) {
   nlohmann::json config;
   if (!tokenizer.wordpiece.empty()) {
     copy_if_there(arguments.data / tokenizer.wordpiece, arguments.out / "vocab.txt");
@@ -59,6 +59,7 @@ void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& token
   } else {
     return;
   }
+  config["model_max_length"] = max_positions;
   write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
@@ -81,7 +82,7 @@ void export_checkpoint(const ExportArguments& arguments) {
   };
   write_hugging_face(arguments.out, model, source, arguments.shard_bytes,
                      exported_head(arguments, manifest, model));
-  copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
+  copy_tokenizer(arguments, manifest.state.spec.data.tokenizer, model.max_positions);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());
 }

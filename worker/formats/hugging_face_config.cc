@@ -24,6 +24,7 @@ constexpr char kRopeParameters[] = "rope_parameters";
 constexpr char kLabelNames[] = "id2label", kLabelCount[] = "num_labels";
 constexpr int kMostLabels = 1000;                                                    // as a spec may name
 constexpr char kClasses[] = "single_label_classification", kValue[] = "regression";  // problem_type
+constexpr int kMostPadding = 1024;  // of a vocabulary, to a size that its ranks can divide
 constexpr int kLargest = 1 << 30;
 constexpr int kMostLayers = 1000;  // as a spec may ask for
 
@@ -231,8 +232,12 @@ std::string hugging_face_config(const ModelSpec& spec, const ModelHead& head) {
   set(form.attention_dropout, spec.attention_dropout);
   set(kInitializerRange, spec.initializer_range);
   set(form.norm_epsilon, family.norm_epsilon);
-  if (form.end_of_text >= 0 && spec.vocab > form.end_of_text)
-    config["bos_token_id"] = config["eos_token_id"] = form.end_of_text;
+  if (form.end_of_text >= 0) {
+    const int padding = spec.vocab - (form.end_of_text + 1);
+    const bool of_its_vocabulary = padding >= 0 && padding < kMostPadding;
+    config["bos_token_id"] = config["eos_token_id"] =
+        of_its_vocabulary ? json(form.end_of_text) : json(nullptr);
+  }
   return config.dump(2) + "\n";
 }
 

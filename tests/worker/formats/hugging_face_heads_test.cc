@@ -253,6 +253,17 @@ TEST(HuggingFaceTies, ALlamaMayDecodeByItsWordEmbeddings) {
   EXPECT_THROW(load_hugging_face(folder.path() / "tied", untied, other), BadData);
 }
 
+// A vocabulary of 65,536 tokens has another at that place.
+TEST(HuggingFaceConfig, ModelsWithTheVocabularyOfGpt2EndWithItsToken) {
+  ModelSpec spec = small(ModelFamily::gpt);
+  const auto end = [&](int vocab) {
+    spec.vocab = vocab;
+    return nlohmann::json::parse(hugging_face_config(spec)).at("eos_token_id");
+  };
+  for (const int vocab : {50257, 50264, 50304, 51200}) EXPECT_EQ(end(vocab), 50256) << vocab;
+  for (const int vocab : {50256, 4096, 65536}) EXPECT_TRUE(end(vocab).is_null()) << vocab;
+}
+
 // What makes a folder of transformers another model than ours of the same shape.
 TEST(HuggingFaceConfig, RotaryAnglesAndHeadsThatDifferAreRefused) {
   const TempFolder folder;

@@ -102,6 +102,8 @@ TEST_F(WorkerCommand, ExportMakesAFolderThatTrainingCanBeginFrom) {
   const ModelSpec model = read_hugging_face_config(path("model"));
   EXPECT_EQ(model.layers, valid_job(3).model.layers);
   EXPECT_GT(model.vocab, 0);
+  EXPECT_EQ(nlohmann::json::parse(read_file(path("model/tokenizer_config.json"))).at("model_max_length"),
+            model.max_positions);
   EXPECT_EQ(run(command), 65) << "the folder holds a model already";
   JobSpec next = valid_job(2);
   next.model.init = "model";
