@@ -13,6 +13,8 @@ inline constexpr int kColumnMultiple = 16;
 // Likewise those of a head that positions turn; then heads of keys and values, two products of one width,
 // keep kColumnMultiple however few they are.
 inline constexpr int kHeadMultiple = 8;
+// Of a product with 2:4 sparse weights: two groups of four, whose places inference keeps in a byte.
+inline constexpr int kSparseMultiple = 8;
 
 struct LayoutRules {
   int tensor = 1, pipeline = 1, interleave = 1;  // as in ParallelSpec
@@ -25,6 +27,8 @@ struct LayoutRules {
   int heads_unit() const { return tensor; }  // of model.heads, model.key_value_heads and model.intermediate
   // Of model.hidden, and under fp8 of model.intermediate.
   int columns_unit() const { return kColumnMultiple * tensor; }
+  // Of model.hidden and model.intermediate where weights are 2:4 sparse: no group of four is cut.
+  int sparse_unit() const { return kSparseMultiple * tensor; }
   int layers_unit() const { return pipeline * interleave; }  // of model.layers: a layer in each chunk
   int micro_batches_unit() const { return interleave > 1 ? pipeline : 1; }  // of a step's, on each copy
 

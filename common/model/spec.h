@@ -13,6 +13,7 @@
 
 #include "common/base/time.h"
 #include "common/model/classify_spec.h"
+#include "common/model/compression_spec.h"
 #include "common/model/job.h"
 #include "common/model/origin.h"
 
@@ -122,8 +123,10 @@ struct PhaseSpec {
 struct TrainingSpec {
   TrainingTask task = TrainingTask::pretrain;
   Precision precision = Precision::fp32;
-  bool fp8 = false;                  // the layers' dense products in FP8, the rest in `precision`
-  bool stochastic_rounding = false;  // of weights to the 16 bits of `precision`
+  bool fp8 = false;                      // the layers' dense products in FP8, the rest in `precision`
+  bool stochastic_rounding = false;      // of weights to the 16 bits of `precision`
+  std::optional<QuantiseSpec> quantise;  // the layers' products as inference in 8 bits computes them
+  Sparsity sparse = Sparsity::none;      // of the layers' products
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   BatchSpec batch;

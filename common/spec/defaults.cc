@@ -172,6 +172,11 @@ void fill_classify(json& training, const json& model) {
     if (label.is_number_integer()) label = label.dump();
 }
 
+void fill_quantise(json& training) {
+  if (training.contains("quantise") && training["quantise"].is_object())
+    fill(training["quantise"], to_json(QuantiseSpec{}));
+}
+
 void fill_after(json& after) {
   for (json& on : after)
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
@@ -211,6 +216,7 @@ json with_defaults(const json& document) {
     if (json* training = part("training")) {
       set_default(*training, "task", to_string(family.tasks.front()));
       fill_optimizer(*training, family);
+      fill_quantise(*training);
     }
   }
   if (json* training = part("training"); training && training->value("task", json()) == "squad") {

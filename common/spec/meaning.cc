@@ -18,6 +18,7 @@ void check_meaning(const json& filled, Problems& problems) {
   check_training(facts, problems);
   check_squad(facts, problems);
   check_classify(facts, problems);
+  check_compression(facts, problems);
   check_layout(facts, problems);
   check_target(facts, problems);
   check_best(facts, problems);

@@ -26,15 +26,16 @@ void check_model(const Facts& facts, Problems& problems);  // the model's shape 
 void check_data(const Facts& facts, Problems& problems);   // where it lies
 void check_training(const Facts& facts,
                     Problems& problems);  // every phase's schedule, batch and lengths; evaluation
-void check_squad(const Facts& facts, Problems& problems);     // questions and answers
-void check_classify(const Facts& facts, Problems& problems);  // columns and labels of classification
-void check_layout(const Facts& facts, Problems& problems);    // devices, nodes, parallelism, walltime
-void check_elastic(const Facts& facts, Problems& problems);   // a range of devices
-void check_target(const Facts& facts, Problems& problems);    // the metric and its bound
-void check_best(const Facts& facts, Problems& problems);      // the metric of checkpoint.best
-void check_asha(const Facts& facts, Problems& problems);      // a sweep that ends losing trials
-void check_program(const Facts& facts, Problems& problems);   // a command's environment and texts
-void check_code(const Facts& facts, Problems& problems);      // the files that it comes with
+void check_squad(const Facts& facts, Problems& problems);        // questions and answers
+void check_classify(const Facts& facts, Problems& problems);     // columns and labels of classification
+void check_compression(const Facts& facts, Problems& problems);  // training for 8-bit and sparse inference
+void check_layout(const Facts& facts, Problems& problems);       // devices, nodes, parallelism, walltime
+void check_elastic(const Facts& facts, Problems& problems);      // a range of devices
+void check_target(const Facts& facts, Problems& problems);       // the metric and its bound
+void check_best(const Facts& facts, Problems& problems);         // the metric of checkpoint.best
+void check_asha(const Facts& facts, Problems& problems);         // a sweep that ends losing trials
+void check_program(const Facts& facts, Problems& problems);      // a command's environment and texts
+void check_code(const Facts& facts, Problems& problems);         // the files that it comes with
 
 // How `parallel` divides the model; nothing where a key in `needed` is missing or was refused. Any other such
 // key counts as 1.

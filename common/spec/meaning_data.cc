@@ -46,8 +46,9 @@ void check_blend(const Facts& facts, Problems& problems) {
 }  // namespace
 
 void check_data(const Facts& facts, Problems& problems) {
-  for (const char* pointer : {"/data/train", "/data/tokenizer/wordpiece", "/data/tokenizer/bpe/vocab",
-                              "/data/tokenizer/bpe/merges", "/evaluate/data", "/model/init"})
+  for (const char* pointer :
+       {"/data/train", "/data/tokenizer/wordpiece", "/data/tokenizer/bpe/vocab", "/data/tokenizer/bpe/merges",
+        "/evaluate/data", "/model/init", "/training/quantise/ranges"})
     check_path(facts, pointer, problems);
   if (!facts.has("/data/train") || !facts.all()["data"]["train"].is_array()) return;
   check_blend(facts, problems);

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 
 #include "common/base/file.h"
@@ -47,8 +48,20 @@ json to_json(const CheckpointState& state) {
   if (state.best.known())
     out["best"] = {{"metric", state.best.metric}, {"step", state.best.step}, {"value", state.best.value}};
   if (state.origin.known()) out["origin"] = to_json(state.origin);
+  if (!state.quantised.ranges.empty())
+    out["quantised"] = {{"format", to_string(state.quantised.format)}, {"ranges", state.quantised.ranges}};
   if (!state.products.is_null()) out["products"] = state.products;
   return out;
+}
+
+// A range is a magnitude by which inference divides.
+QuantisedInputs quantised_from(const json& in) {
+  QuantisedInputs quantised{.format = quantise_spec_from_json({{"format", in.at("format")}}).format};
+  in.at("ranges").get_to(quantised.ranges);
+  for (const auto& [product, range] : quantised.ranges)
+    if (!std::isfinite(range) || range < 0)
+      throw std::runtime_error(fmt::format("the range of {} is no magnitude: {}", product, range));
+  return quantised;
 }
 
 CheckpointState state_from_json(const json& in) {
@@ -69,6 +82,8 @@ CheckpointState state_from_json(const json& in) {
   if (const auto best = in.find("best"); best != in.end())
     state.best = {best->at("metric"), best->at("step"), best->at("value")};
   if (const auto origin = in.find("origin"); origin != in.end()) state.origin = origin_from_json(*origin);
+  if (const auto quantised = in.find("quantised"); quantised != in.end())
+    state.quantised = quantised_from(*quantised);
   state.spec = job_spec_from_json(in.at("spec"));
   state.products = in.value("products", json());
   return state;

@@ -37,6 +37,14 @@ struct BestCheckpoint {
   bool operator==(const BestCheckpoint&) const = default;
 };
 
+// By what inputs of the layers' products are rounded (worker/nn/activation_ranges.h), by the products' names.
+struct QuantisedInputs {
+  QuantiseFormat format = QuantiseFormat::int8;
+  std::map<std::string, float> ranges;  // empty: none are
+
+  bool operator==(const QuantisedInputs&) const = default;
+};
+
 // What a resumed run must know besides the tensors. Masks and dropout follow from the step alone. The next
 // batch follows from the step and the number of batches that were passed over.
 struct CheckpointState {
@@ -50,7 +58,8 @@ struct CheckpointState {
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
   BestCheckpoint best;          // of this one and those before it; unknown where the run keeps none
-  Origin origin;  // the checkpoint that its first weights are of; unknown where they are of none
+  Origin origin;              // the checkpoint that its first weights are of; unknown where they are of none
+  QuantisedInputs quantised;  // of a training that rounds them
   JobSpec spec;
   nlohmann::json
       products;  // how they are computed (worker/train/product_timing.h); null where no time chooses

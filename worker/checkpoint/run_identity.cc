@@ -29,6 +29,7 @@ json shaping(const JobSpec& spec) {
   for (const char* key : {"log_every", "recompute", "recompute_layers", "unpadded", "timed_products"})
     training.erase(key);
   training["batch"].erase("micro");
+  if (training.contains("quantise")) training["quantise"].erase("ranges");  // the checkpoint has its own
   if (training.contains("classify")) training["classify"] = shaping(spec.training.classify);
   if (training.contains("phases"))
     for (json& phase : training["phases"]) phase["batch"].erase("micro");

@@ -13,6 +13,7 @@
 #include "common/model/layout_rules.h"
 #include "common/spec/goals.h"
 #include "worker/data/failure.h"
+#include "worker/infer/calibration.h"
 #include "worker/input/bad_data.h"
 #include "worker/ops/attention.h"
 #include "worker/tasks/tasks.h"
@@ -31,6 +32,7 @@ void check_supported(const Launch& launch) {
   std::vector<std::string> paths = spec.data.train;
   paths.insert(paths.end(), {tokenizer.wordpiece, tokenizer.bpe_vocab, tokenizer.bpe_merges,
                              spec.evaluate.data, spec.model.init});
+  if (spec.training.quantise) paths.push_back(spec.training.quantise->ranges);
   for (const std::string& path : paths)
     if (leads_out_of_folder(path))
       refuse_spec("the path " + path + " leads out of the data folder, in which it begins");
@@ -119,6 +121,15 @@ GlooOptions meeting_of(const Launch& launch, EventLog& events, const std::atomic
   return options;
 }
 
+// Those of the calibrated model that the spec names, if it does.
+std::function<std::vector<float>()> first_ranges(const Launch& launch, const ModelSpec& model) {
+  const std::optional<QuantiseSpec>& quantise = launch.spec.training.quantise;
+  if (!quantise || quantise->ranges.empty()) return nullptr;
+  return [folder = std::filesystem::path(launch.data_folder) / quantise->ranges, model] {
+    return calibrated_ranges(folder, model);
+  };
+}
+
 // Reads the job's text; for a thread that may outlive the launch.
 std::function<TaskSource(Reading&)> reader_of(const Launch& launch, const ParallelLayout& layout) {
   return [=, read = find_task(launch.spec).read, spec = launch.spec, folder = launch.data_folder,
@@ -168,7 +179,7 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   };
   Trainer trainer(launch.spec, *std::move(checkpoints),
                   {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder,
-                   &activity, best_rule(launch.spec.checkpoint)});
+                   &activity, best_rule(launch.spec.checkpoint), first_ranges(launch, shape)});
   try {
     trainer.run();
   } catch (...) {

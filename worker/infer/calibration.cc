@@ -1,10 +1,16 @@
 #include "worker/infer/calibration.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "common/base/check.h"
+#include "common/model/shape_differences.h"
+#include "worker/infer/quantised_folder.h"
+#include "worker/input/bad_data.h"
+#include "worker/nn/layer_products.h"
 #include "worker/tensor/downloaded.h"
 
 namespace podium {
@@ -54,6 +60,32 @@ ProductObserver observer_of(const Context& context, InputRanges& ranges) {
   };
 }
 
+// `range_of`: of a product's inputs.
+SourceModel model_with_ranges(const SourceModel& model, InferencePrecision precision, bool sparse,
+                              const std::function<float(const std::string&)>& range_of) {
+  PODIUM_CHECK(!model.quantised_to, "a model is quantised once");
+  SourceModel made{.origin = model.origin,
+                   .spec = model.spec,
+                   .head = model.head,
+                   .tokenizer = model.tokenizer,
+                   .tensors = model.tensors,
+                   .quantised_to = precision};
+  const DType type = product_type(precision);
+  for (int layer = 0; layer < model.spec.layers; ++layer) {
+    for (const EncoderProduct& product : encoder_products(model.spec, layer)) {
+      const ProductValues values = product_values(model, product);
+      const float scale = scale_for(type, range_of(product.name));
+      made.products[product.name] = make_linear_data(values.weight, values.bias,
+                                                     {.type = type, .sparse = sparse, .input_scale = scale});
+      for (const std::string& name : product.layers) {
+        made.tensors.erase(name + ".weight");
+        made.tensors.erase(name + ".bias");
+      }
+    }
+  }
+  return made;
+}
+
 }  // namespace
 
 InputRanges observe_inputs(Context& context, TextInference& inference, Batch text, int batch) {
@@ -72,27 +104,40 @@ InputRanges observe_inputs(Context& context, BertSession& session) {
 
 SourceModel quantise_model(const SourceModel& model, const InputRanges& ranges,
                            const QuantisationChoice& choice) {
-  PODIUM_CHECK(!model.quantised_to, "a model is quantised once");
-  SourceModel made{.origin = model.origin,
-                   .spec = model.spec,
-                   .tokenizer = model.tokenizer,
-                   .tensors = model.tensors,
-                   .quantised_to = choice.precision};
-  const DType type = product_type(choice.precision);
-  for (int layer = 0; layer < model.spec.layers; ++layer) {
-    for (const EncoderProduct& product : encoder_products(model.spec, layer)) {
-      const ProductValues values = product_values(model, product);
-      const float largest = ranges.at(product.name).percentile(choice.percentile);
-      made.products[product.name] =
-          make_linear_data(values.weight, values.bias,
-                           {.type = type, .sparse = choice.sparse, .input_scale = scale_for(type, largest)});
-      for (const std::string& name : product.layers) {
-        made.tensors.erase(name + ".weight");
-        made.tensors.erase(name + ".bias");
-      }
-    }
-  }
-  return made;
+  return model_with_ranges(model, choice.precision, choice.sparse, [&](const std::string& product) {
+    return ranges.at(product).percentile(choice.percentile);
+  });
+}
+
+QuantisedInputs trained_inputs(const SourceModel& model) {
+  return model.checkpoint ? model.checkpoint->state.quantised : QuantisedInputs{};
+}
+
+SourceModel quantise_trained(const SourceModel& model, bool sparse) {
+  const QuantisedInputs inputs = trained_inputs(model);
+  const InferencePrecision precision = inference_precision_from(to_string(inputs.format));
+  return model_with_ranges(model, precision, sparse, [&](const std::string& product) {
+    const auto found = inputs.ranges.find(product);
+    if (found == inputs.ranges.end())
+      throw BadData(model.origin + " has no range of the inputs of " + product +
+                    "; calibrate it with --text");
+    return found->second;
+  });
+}
+
+std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model) {
+  if (!std::filesystem::exists(folder / kQuantisationFile))
+    throw BadData(fmt::format("{} has no {}: name a folder that podium-worker calibrate has made",
+                              folder.string(), kQuantisationFile));
+  const SourceModel calibrated = read_quantised_folder(folder);
+  if (const auto differences = shape_differences(calibrated.spec, model); !differences.empty())
+    throw BadData(folder.string() + " is of another model: " + describe(differences));
+  const DType type = product_type(*calibrated.quantised_to);
+  std::vector<float> ranges;
+  for (int product = 0; product < product_count(model); ++product)
+    ranges.push_back(calibrated.products.at(product_name(model, product)).input_scale /
+                     scale_for(type, 1.0F));
+  return ranges;
 }
 
 Agreement compare_models(TextInference& before, TextInference& after, Batch text, int batch) {

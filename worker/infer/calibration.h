@@ -2,9 +2,11 @@
 // text, the model in 8 bits that follows from them, and what that costs.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "worker/infer/magnitudes.h"
 #include "worker/infer/masked_text.h"
@@ -30,6 +32,17 @@ struct QuantisationChoice {
 // Takes the ranges of a model that is not quantised.
 SourceModel quantise_model(const SourceModel& model, const InputRanges& ranges,
                            const QuantisationChoice& choice);
+
+// By what the model was trained to round its inputs (training.quantise); ranges that are empty where it was
+// not.
+QuantisedInputs trained_inputs(const SourceModel& model);
+// In its format. Throws BadData where a product has no range.
+SourceModel quantise_trained(const SourceModel& model, bool sparse);
+
+// The ranges of the model that podium-worker calibrate has written into `folder`, by product as
+// worker/nn/layer_products.h numbers them. Throws BadData where there is none, or one of another shape than
+// `model`.
+std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model);
 
 // Two models' answers to the same text, the second one's measured by the first's.
 struct Agreement {

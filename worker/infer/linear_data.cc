@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/base/check.h"
+#include "worker/nn/two_of_four.h"
 #include "worker/ops/quantised.h"
 
 namespace podium {
@@ -19,21 +20,6 @@ struct Kept {
   std::vector<float> values;
   std::vector<std::uint8_t> positions;
 };
-
-// The places of the two largest magnitudes of four, in order; of equal ones the first.
-std::array<int, 2> largest_two(const float* group) {
-  std::array<int, 2> places{};
-  std::size_t found = 0;
-  for (int i = 0; i < 4; ++i) {
-    int before = 0;
-    for (int j = 0; j < 4; ++j) {
-      const float own = std::abs(group[i]), other = std::abs(group[j]);
-      before += other > own || (other == own && j < i) ? 1 : 0;
-    }
-    if (before < 2 && found < 2) places[found++] = i;
-  }
-  return places;
-}
 
 Kept prune(std::span<const float> weight) {
   Kept kept;

@@ -13,6 +13,7 @@
 #include "worker/infer/quantised_folder.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
+#include "worker/nn/layer_products.h"
 #include "worker/nn/parameters.h"
 #include "worker/tokenizer/load_tokenizer.h"
 
@@ -118,17 +119,17 @@ bool can_be_sparse(const ModelSpec& spec) {
 }
 
 std::array<EncoderProduct, 4> encoder_products(const ModelSpec& spec, int layer) {
-  const auto name = [&](std::string_view FamilyNames::*part) { return name_in_layer(spec, layer, part); };
-  const std::string query = name(&FamilyNames::query), output = name(&FamilyNames::attention_output),
-                    expand = name(&FamilyNames::expand), contract = name(&FamilyNames::contract);
+  const auto part = [&](std::string_view FamilyNames::*name) { return name_in_layer(spec, layer, name); };
   const std::int64_t hidden = spec.hidden, inner = spec.intermediate;
-  return {{{query + "_key_value",
-            {query, name(&FamilyNames::key), name(&FamilyNames::value)},
-            3 * hidden,
-            hidden},
-           {output, {output}, hidden, hidden},
-           {expand, {expand}, inner, hidden},
-           {contract, {contract}, hidden, inner}}};
+  const LayerProducts number = layer_products(layer);
+  return {
+      {{product_name(spec, number.query_key_value),
+        {part(&FamilyNames::query), part(&FamilyNames::key), part(&FamilyNames::value)},
+        3 * hidden,
+        hidden},
+       {product_name(spec, number.attention_output), {part(&FamilyNames::attention_output)}, hidden, hidden},
+       {product_name(spec, number.expand), {part(&FamilyNames::expand)}, inner, hidden},
+       {product_name(spec, number.contract), {part(&FamilyNames::contract)}, hidden, inner}}};
 }
 
 ProductValues product_values(const SourceModel& model, const EncoderProduct& product) {

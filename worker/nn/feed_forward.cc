@@ -2,6 +2,7 @@
 
 #include "common/model/family.h"
 #include "worker/nn/families/family.h"
+#include "worker/nn/layer_products.h"
 #include "worker/ops/swiglu.h"
 
 namespace podium {
@@ -21,10 +22,12 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
     : inner_(tensor.share(spec.intermediate)),
       gated_(traits_of(spec.family).gated),
       gelu_(family_of(spec).gelu),
-      expand_(store, tensor, expand_parts(spec, layer), spec.hidden, family_of(spec).biases),
+      expand_(store, tensor, expand_parts(spec, layer), spec.hidden, family_of(spec).biases,
+              layer_products(layer).expand),
       contract_(store, tensor, name_in_layer(spec, layer, &FamilyNames::contract), spec.hidden,
                 spec.intermediate, family_of(spec).residual_deviation(spec), family_of(spec).biases,
-                family_of(spec).names.last_norm.empty() ? BiasGradient::here : BiasGradient::behind) {}
+                family_of(spec).names.last_norm.empty() ? BiasGradient::here : BiasGradient::behind,
+                layer_products(layer).contract) {}
 
 void FeedForward::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
   saved.inner = pass.save_all(gated_ ? 2 * inner_ : inner_);

@@ -23,7 +23,9 @@ struct LinearOptions {
   bool bias = true;
   double deviation = 1.0;     // as in Parameter
   bool partial_bias = false;  // as Parameter::partial_over_tensor
-  bool fp8 = false;           // multiplies in FP8 where the model does
+  // One of a layer's products (layer_products.h): multiplies in FP8, has its weight rounded and pruned where
+  // the model does so.
+  bool of_layer = false;
 };
 
 class Linear {
@@ -60,15 +62,19 @@ class Linear {
   TensorView bias_gradient();  // has no address if there is no bias
 
  private:
-  ops::LinearWeight& current_weight();
+  ops::LinearWeight& current_weight(Context& context);
+  void round_weight(Context& context, DType type);
   ConstTensorView bias(bool wanted = true) const;
 
   ParameterStore& store_;
+  const TensorGroup* sharing_inputs_ = nullptr;  // where each rank has a part of every row of the weight
+  bool of_layer_ = false;
   ParameterId weight_;
   ParameterId bias_;
   bool has_bias_ = true;
   int count_ = 1;
   std::int64_t out_ = 0;
+  Tensor rounded_, row_ranges_;  // only where the store says that weights are quantised
   ops::LinearWeight copies_;
 };
 

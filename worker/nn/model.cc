@@ -47,6 +47,12 @@ void check_fp8(const ModelOptions& options) {
           "fp8 computes in 8 bits beside 16: the precision must be bf16 or fp16");
 }
 
+void check_quantise(const ModelSpec& spec, const ModelOptions& options) {
+  if (!options.quantise) return;
+  require(spec.family == ModelFamily::bert, "quantise is for bert, which alone has inference in 8 bits");
+  require(!options.fp8, "quantise and fp8 round the same inputs with different scales: choose one");
+}
+
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
   const LayoutRules rules{layout.tensor, layout.pipeline, options.interleave};
   require(rules.devices_unit() >= 1 && rules.layers_unit() >= 1,
@@ -81,6 +87,7 @@ std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const
   check_shape(spec);
   check_layout(spec, options, groups.layout);
   check_fp8(options);
+  check_quantise(spec, options);
   return std::make_unique<TransformerModel>(context, spec, options, compute_type(options.precision), groups);
 }
 

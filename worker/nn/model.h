@@ -22,6 +22,8 @@ struct ParallelGroups;
 struct ModelOptions {
   Precision precision = Precision::fp32;
   bool fp8 = false;  // multiplies in FP8 in the dense layers of all layers; needs a precision of 16 bits
+  // bert: rounds weights and inputs of the layers' products as inference in 8 bits does; not with fp8.
+  std::optional<QuantiseSpec> quantise = {};
   Recompute recompute = Recompute::none;
   int recompute_layers = 0;  // as in TrainingSpec
   bool unpadded = false;     // compute on valid tokens only
@@ -49,6 +51,8 @@ struct Pass {
   bool training = false;  // dropout happens and activations are kept for backward
 };
 
+class ActivationRanges;
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -75,6 +79,9 @@ class Model {
   // The losses of all micro-batches that went through the head since the last call, up to fetch_losses() if
   // that was called, else up to now. Zero on stages without a head.
   virtual LossSums take_losses() = 0;
+
+  // By which inputs are rounded; none where they are not.
+  virtual ActivationRanges* ranges() { return nullptr; }
 
   virtual ModelMemory memory() const = 0;
 

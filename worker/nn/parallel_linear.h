@@ -2,7 +2,8 @@
 // its outputs over the ranks. The second takes inputs that are spread so, and sums over the ranks.
 //
 // Where the pass asks for FP8 they multiply in it: each rank converts the x, W and dy that it multiplies,
-// with scales of its own. dy is converted once for both of its products.
+// with scales of its own. dy is converted once for both of its products. Where it has ranges the x that is
+// multiplied is rounded by them, and so is W (linear.h).
 #pragma once
 
 #include "worker/nn/linear.h"
@@ -26,8 +27,9 @@ struct OutputGradient {
 // keys and values; ProductOptions::column_sums where a GELU is behind).
 class ColumnParallelLinear {
  public:
+  // `product`: as layer_products.h numbers it.
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::vector<LinearPart>& parts,
-                       std::int64_t in, bool bias);
+                       std::int64_t in, bool bias, int product);
 
   void forward(const PassContext& pass, ConstTensorView x, TensorView y);
   // Forward with a GELU behind it. `saved` has y's shape.
@@ -41,7 +43,10 @@ class ColumnParallelLinear {
 
  private:
   void backward_own_rows(const PassContext& pass, const OutputGradient& dy, TensorView dx, bool accumulate);
+  void backward_rounded(const PassContext& pass, ConstTensorView x, const OutputGradient& dy, TensorView dx,
+                        bool accumulate);
 
+  int product_;
   Linear linear_;
 };
 
@@ -51,7 +56,7 @@ class RowParallelLinear {
  public:
   RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
                     std::int64_t out, std::int64_t in, double deviation, bool bias,
-                    BiasGradient bias_gradient);
+                    BiasGradient bias_gradient, int product);
 
   void forward(const PassContext& pass, ConstTensorView x, TensorView y);
   void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
@@ -60,7 +65,11 @@ class RowParallelLinear {
   TensorView bias_gradient() { return linear_.bias_gradient(); }
 
  private:
+  void backward_rounded(const PassContext& pass, ConstTensorView x, const OutputGradient& dy, TensorView dx,
+                        const ops::ProductOptions& options);
+
   BiasGradient bias_by_;
+  int product_;
   Linear linear_;
 };
 

@@ -37,6 +37,7 @@ struct Parameter {
   double deviation = 1.0;  // of Initializer::normal, in units of the model's initializer_range
   Slice slice;
   bool partial_over_tensor = false;  // each rank's gradient is a term of the sum over the tensor group
+  bool prunable = false;             // a weight of a layer's product (layer_products.h)
   // The word embeddings where the head decodes by them: the first and the last stage of a pipeline hold them.
   bool tied = false;
   bool tied_copy = false;   // the last stage's copy of them
@@ -118,6 +119,11 @@ class ParameterStore {
   ConstTensorView narrowed(ParameterId first, int count = 1) const;
   bool rounds_stochastically() const { return rounding_key_.has_value(); }
 
+  // Makes the layers' products round their weights as inference in this 8-bit type does
+  // (ops/fake_quantise.h).
+  void quantise(DType type) { quantised_to_ = type; }
+  std::optional<DType> quantised_to() const { return quantised_to_; }
+
   // Makes layers round their 16-bit copies of weights at random, by draws of this step, until the next step.
   void round_stochastically(std::uint64_t seed, std::int64_t step);
   // How to round the parameters that weight() returns; nothing if their copies are rounded to nearest.
@@ -144,6 +150,7 @@ class ParameterStore {
   std::vector<Renewal> renewals_;
   std::int64_t renewed_generation_ = 0;  // for which renew_copies() was called last
   std::optional<PhiloxKey> rounding_key_;
+  std::optional<DType> quantised_to_;
 };
 
 }  // namespace podium

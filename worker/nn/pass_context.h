@@ -13,6 +13,8 @@
 
 namespace podium {
 
+class ActivationRanges;
+
 struct PassContext {
   Context& context;
   const TensorGroup& tensor;
@@ -23,6 +25,7 @@ struct PassContext {
   ops::CrossEntropySums* sums;   // of each loss term, in the context's memory
   DType compute;                 // of activations
   bool fp8;                      // the layers' dense layers multiply in FP8
+  ActivationRanges* ranges;      // by which inputs of the layers' products are rounded; none: they are not
   bool keep_probabilities;       // of attention, for backward
   ConstTensorView rotary_table;  // ops::rotary_table; no address where positions do not turn queries and keys
   Arena& saved;                  // for what backward needs

@@ -33,6 +33,7 @@ PassContext Recomputation::transient_context(const PassContext& pass, bool keep_
           .sums = pass.sums,
           .compute = pass.compute,
           .fp8 = pass.fp8,
+          .ranges = pass.ranges,
           .keep_probabilities = keep_probabilities,
           .rotary_table = pass.rotary_table,
           .saved = transient_,

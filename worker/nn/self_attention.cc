@@ -3,6 +3,7 @@
 #include "common/model/family.h"
 #include "worker/nn/dropout_sites.h"
 #include "worker/nn/families/family.h"
+#include "worker/nn/layer_products.h"
 #include "worker/ops/backend.h"
 
 namespace podium {
@@ -44,11 +45,11 @@ SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, c
       rotary_(traits_of(spec.family).rotary),
       dropout_(spec.attention_dropout),
       site_(layer_dropout_sites(layer).attention),
-      query_key_value_(store, tensor, query_key_value_parts(spec, layer), spec.hidden,
-                       family_of(spec).biases),
+      query_key_value_(store, tensor, query_key_value_parts(spec, layer), spec.hidden, family_of(spec).biases,
+                       layer_products(layer).query_key_value),
       output_(store, tensor, name_in_layer(spec, layer, &FamilyNames::attention_output), spec.hidden,
               spec.hidden, family_of(spec).residual_deviation(spec), family_of(spec).biases,
-              BiasGradient::behind) {}
+              BiasGradient::behind, layer_products(layer).attention_output) {}
 
 ops::AttentionShape SelfAttention::shape(const PassContext& pass) const {
   return {.sequences = pass.batch.sequences,

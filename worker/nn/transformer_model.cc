@@ -5,6 +5,7 @@
 #include "common/model/family.h"
 #include "common/model/flops.h"
 #include "worker/nn/flops.h"
+#include "worker/nn/layer_products.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/ops/rotary_heads.h"
 
@@ -36,7 +37,12 @@ TransformerModel::TransformerModel(Context& context, const ModelSpec& spec, cons
       chunks_(make_chunks(store_, tensor_, spec, head_plan_, groups, options.interleave)),
       workspace_(context.memory.device),
       recomputation_(options.recompute, options.recompute_layers, context.memory),
-      loss_totals_(context.memory) {}
+      loss_totals_(context.memory) {
+  if (!options.quantise) return;
+  const DType type = options.quantise->format == QuantiseFormat::int8 ? DType::i8 : DType::e4m3;
+  store_.quantise(type);
+  ranges_.emplace(context.memory, product_count(spec), type, options.quantise->range_decay);
+}
 
 Shape TransformerModel::boundary_shape(const MicroBatch& batch) const {
   return {RowLayout(batch, unpadded_, tensor_.row_split()).own_rows(), spec_.hidden};
@@ -145,6 +151,7 @@ PassContext TransformerModel::make_context(Slot& slot, const Pass& pass) {
           .sums = loss_totals_.sums(),
           .compute = compute_,
           .fp8 = fp8_,
+          .ranges = ranges(),
           .keep_probabilities = recomputation_.keeps_probabilities(pass.training),
           .rotary_table = rotary_table_.view(),
           .saved = slot.arena,
@@ -166,9 +173,11 @@ ConstTensorView TransformerModel::placed(const PassContext& pass, ConstTensorVie
   return copy;
 }
 
-// Layers that communicate cannot be recorded, and a profiler wants to see each op.
+// Layers that communicate cannot be recorded, a profiler wants to see each op, and what does not round yet is
+// not what will be computed again.
 bool TransformerModel::records() const {
-  return context_.recordings && !context_.memory.on_host() && context_.profiler == nullptr && tensor_.alone();
+  return context_.recordings && !context_.memory.on_host() && context_.profiler == nullptr &&
+         tensor_.alone() && (!ranges_ || ranges_->known());
 }
 
 template <class Work>

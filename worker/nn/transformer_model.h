@@ -7,6 +7,7 @@
 #include <map>
 
 #include "worker/comm/parallel.h"
+#include "worker/nn/activation_ranges.h"
 #include "worker/nn/loss_totals.h"
 #include "worker/nn/model.h"
 #include "worker/nn/model_chunk.h"
@@ -29,6 +30,7 @@ class TransformerModel final : public Model {
                            const GradientsReady& ready) override;
   void fetch_losses() override;
   LossSums take_losses() override;
+  ActivationRanges* ranges() override { return ranges_ ? &*ranges_ : nullptr; }
   ModelMemory memory() const override;
   double training_flops(const MicroBatch& batch) const override;
 
@@ -57,6 +59,7 @@ class TransformerModel final : public Model {
   const TensorGroup tensor_;
   ParameterStore store_;
   const Tensor rotary_table_;  // empty where positions do not turn queries and keys
+  std::optional<ActivationRanges> ranges_;
   std::deque<ModelChunk> chunks_;
   std::map<int, Slot> slots_;
   Arena workspace_;

@@ -14,6 +14,7 @@
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
+#include "worker/ops/fake_quantise.h"
 #include "worker/ops/float8.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/inference_attention.h"
@@ -23,6 +24,7 @@
 #include "worker/ops/linear.h"
 #include "worker/ops/optimizer.h"
 #include "worker/ops/position_cross_entropy.h"
+#include "worker/ops/pruned.h"
 #include "worker/ops/rms_norm.h"
 #include "worker/ops/rotary_heads.h"
 #include "worker/ops/rows.h"
@@ -66,6 +68,10 @@
   OP(float8_linear_backward_input)  \
   OP(float8_linear_backward_weight) \
   OP(add_column_sums)               \
+  OP(widen_ranges)                  \
+  OP(fake_quantise)                 \
+  OP(fake_quantise_backward)        \
+  OP(clear_pruned)                  \
   OP(gather_rows)                   \
   OP(scatter_add_rows)              \
   OP(tanh_forward)                  \

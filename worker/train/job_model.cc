@@ -26,6 +26,19 @@ void check_float8_device(const Device* device) {
                   kLeast, description.name, description.architecture));
 }
 
+void check_sparse(const JobSpec& spec, const ModelSpec& model) {
+  if (spec.training.sparse == Sparsity::none) return;
+  if (model.family != ModelFamily::bert)
+    throw Failure(WorkerExit::bad_spec,
+                  "training.sparse is for bert, which alone has inference with pruned weights; leave it out");
+  const int unit = layout_rules(spec.parallel).sparse_unit();
+  if (model.hidden % unit != 0 || model.intermediate % unit != 0)
+    throw Failure(WorkerExit::bad_spec,
+                  fmt::format("training.sparse needs model.hidden ({}) and model.intermediate ({}) to be "
+                              "multiples of {} x parallel.tensor ({})",
+                              model.hidden, model.intermediate, kSparseMultiple, spec.parallel.tensor));
+}
+
 }  // namespace
 
 ParallelLayout layout_of(const JobSpec& spec, int world) {
@@ -50,8 +63,10 @@ ModelSpec model_of(const JobSpec& spec, int tokens) {
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
                                       const HeadPlan& head, const ParallelGroups& groups) {
   if (spec.training.fp8) check_float8_device(context.memory.device);
+  check_sparse(spec, model);
   const ModelOptions options{.precision = spec.training.precision,
                              .fp8 = spec.training.fp8,
+                             .quantise = spec.training.quantise,
                              .recompute = spec.training.recompute,
                              .recompute_layers = spec.training.recompute_layers,
                              .unpadded = spec.training.unpadded,

@@ -39,6 +39,7 @@ Trainer::Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const Traine
       phases_(training_phases(spec.training)),
       parts_(parts),
       engine_(parts.context, parts.model, parts.groups),
+      compression_(spec_, parts.context, parts.world, parts.model),
       reducer_(*parts.groups.data, parts.model.parameters().gradients(), kBucket,
                spec.parallel.distributed_optimizer),
       optimizer_(make_optimizer(spec.training.optimizer, parts.model.parameters(), reducer_.shard(),
@@ -63,6 +64,7 @@ void Trainer::resume() {
   if (const auto loaded = load()) {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
+    compression_.resume(state_);
     if (!parts_.best || parts_.best->metric != state_.best.metric) state_.best = {};
     if (state_.layout != parts_.groups.layout)
       progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
@@ -85,6 +87,7 @@ void Trainer::begin_anew() {
   for (const std::string& warning : first.warnings) progress_.note("warning", warning);
   if (!first.note.empty()) progress_.note("info", first.note);
   state_.origin = first.origin;
+  compression_.begin(parts_.first_ranges);
 }
 
 // What was wrong with newer checkpoints is told whatever comes of the older ones.
@@ -196,12 +199,14 @@ void Trainer::train_batch() {
   }
   if (spec_.training.stochastic_rounding)
     parameters().round_stochastically(spec_.training.seed, state_.step + 1);
+  compression_.prepare(engine_, batch.micro_batches);
   if (time_products(batch)) begin = std::chrono::steady_clock::now();
   at("computing forward and backward");
   engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
                 {spec_.training.seed, state_.step + 1},
                 [&](std::int64_t first, std::int64_t last) { reducer_.ready(first, last); });
   const std::optional<double> gradient_norm = update();
+  if (gradient_norm) compression_.step_taken();
   LossSums losses = engine_.take_losses();  // which came before the norm
   const bool log = gradient_norm && due(spec_.training.log_every);
   at("summing the losses");
@@ -225,7 +230,7 @@ bool Trainer::time_products(const TaskBatch& batch) {
     engine_.train(rehearsed(batch.micro_batches, parts_.groups.layout), ones,
                   {spec_.training.seed, state_.step + 1}, [](std::int64_t, std::int64_t) {});
     engine_.take_losses();
-    parameters().clear_gradients(parts_.context.threads);
+    forget_batch();
   };
   progress_.note("info", products_.choose(shapes, rehearse));
   state_.products = products_.record();
@@ -282,7 +287,7 @@ void Trainer::pass_over(StepVerdict verdict) {
                     "all: training diverged; lower the learning rate or lengthen the warm-up",
                     state_.step + 1, state.in_a_row, state.not_finite));
   ++state_.passed_over;
-  parameters().clear_gradients(parts_.context.threads);
+  forget_batch();
   if (verdict == StepVerdict::pass_over)
     progress_.note("warning", fmt::format("the gradients of a batch for step {} are not finite: it is passed "
                                           "over, as {} in a row or {} in all may be; this is {} and {}",
@@ -290,9 +295,16 @@ void Trainer::pass_over(StepVerdict verdict) {
                                           state.in_a_row, state.not_finite));
 }
 
+// What a batch has left with which no step is taken.
+void Trainer::forget_batch() {
+  parameters().clear_gradients(parts_.context.threads);
+  compression_.batch_left();
+}
+
 void Trainer::finish_gradients() {
   const ProfileScope profile(parts_.context, "wait_for_gradients");
   reducer_.finish();
+  compression_.gradients_summed();
 }
 
 double Trainer::gradient_norm() {
@@ -397,6 +409,7 @@ void Trainer::tell(const Metrics& metrics) {
 // Returns at once: the next forward and backward only read what is being saved.
 void Trainer::save() {
   state_.loss_scaler = scaler_.state();
+  compression_.keep_in(state_);
   at("beginning a checkpoint");
   progress_.phase(WorkerPhase::checkpointing, state_.step);
   checkpoints_.begin_save(state_, tensors());

@@ -21,6 +21,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/nn/model.h"
 #include "worker/train/best_rule.h"
+#include "worker/train/compression.h"
 #include "worker/train/engine.h"
 #include "worker/train/first_weights.h"
 #include "worker/train/gradient_reducer.h"
@@ -51,6 +52,8 @@ struct TrainerParts {
   std::atomic<const char*>* activity = nullptr;
   // By what held-out metric the run keeps its best checkpoint, if it does.
   std::optional<BestRule> best = {};
+  // By what ranges a run that begins rounds its model's inputs; none: by those of its first batch.
+  std::function<std::vector<float>()> first_ranges = {};
 };
 
 class Trainer {
@@ -82,6 +85,7 @@ class Trainer {
   bool agree(Sums& totals);
   std::optional<double> update();
   void pass_over(StepVerdict verdict);
+  void forget_batch();
   void finish_gradients();
   double gradient_norm();
   BeforeChange before_update();
@@ -113,6 +117,7 @@ class Trainer {
   const std::vector<TrainingPhase> phases_;
   const TrainerParts parts_;
   Engine engine_;
+  Compression compression_;
   GradientReducer reducer_;
   std::unique_ptr<Optimizer> optimizer_;
   LossScaler scaler_;

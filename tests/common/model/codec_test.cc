@@ -85,6 +85,23 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   EXPECT_NE(to_json(spec), now);
 }
 
+TEST(Codec, CompressionIsWrittenWhereItIsAskedFor) {
+  json file = golden("launch.json")["spec"];
+  const JobSpec without = job_spec_from_json(file);
+  EXPECT_FALSE(without.training.quantise);
+  EXPECT_EQ(without.training.sparse, Sparsity::none);
+  file["training"]["quantise"] = {{"format", "fp8"}, {"range_decay", 0.9}, {"ranges", "models/int8"}};
+  file["training"]["sparse"] = "2:4";
+  const JobSpec with = job_spec_from_json(file);
+  EXPECT_EQ(with.training.quantise, (QuantiseSpec{QuantiseFormat::fp8, 0.9, "models/int8"}));
+  EXPECT_EQ(with.training.sparse, Sparsity::two_of_four);
+  EXPECT_EQ(to_json(with), file);
+  file["training"]["quantise"] = json::object();
+  EXPECT_EQ(job_spec_from_json(file).training.quantise, QuantiseSpec{});
+  file["training"]["sparse"] = "1:2";
+  EXPECT_THROW(job_spec_from_json(file), std::invalid_argument);
+}
+
 TEST(Codec, NodeReportMatchesItsGoldenFile) {
   const json file = golden("node-report.json");
   EXPECT_EQ(to_json(node_report_from_json(file)), file);

@@ -78,6 +78,19 @@ TEST_P(DeviceModel, AlsoInFloat8) {
   }
 }
 
+// Where sums differ in their last bits, a value between two levels goes either way.
+TEST_P(DeviceModel, AlsoRoundedTo8Bits) {
+  if (spec().family != ModelFamily::bert) return;
+  for (const QuantiseFormat format : {QuantiseFormat::int8, QuantiseFormat::fp8}) {
+    const ModelOptions options{.quantise = QuantiseSpec{.format = format}};
+    const Outcome cpu = outcome_of(spec(), options, {batch(1)}, kKey, cpu_context());
+    const Outcome device = outcome_of(spec(), options, {batch(1)}, kKey, device_context());
+    EXPECT_NEAR(device.losses[kLanguageTerm].loss, cpu.losses[kLanguageTerm].loss,
+                2e-3 * cpu.losses[kLanguageTerm].loss);
+    EXPECT_LT(worst_error(device.gradients, cpu.gradients), 1e-2);
+  }
+}
+
 TEST_P(DeviceModel, GivesTheSameBitsInEveryRun) {
   const std::vector<MicroBatch> batches{batch(1)};
   for (const bool fp8 : {false, true}) {

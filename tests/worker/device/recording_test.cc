@@ -57,6 +57,7 @@ class DeviceRecordings : public OnDevice, public testing::WithParamInterface<Mod
     for (int i = 0; i < 5; ++i) batches.push_back(batch(i));
     CountingStream stream(*device_.stream);
     LoneModel recorded(spec(), options, counted_context(stream)), eager(spec(), options, eager_context());
+    for (const LoneModel* const lone : {&recorded, &eager}) set_ranges(*lone->model, spec());
     const Found found = pass_over(recorded, batches), expected = pass_over(eager, batches);
     EXPECT_EQ(found.losses, expected.losses);
     EXPECT_EQ(found.gradients, expected.gradients);
@@ -69,6 +70,11 @@ TEST_P(DeviceRecordings, GiveTheSameBits) { expect_same_bits({}); }
 TEST_P(DeviceRecordings, AlsoIn16Bits) { expect_same_bits({.precision = Precision::bf16}); }
 
 TEST_P(DeviceRecordings, AlsoInFp8) { expect_same_bits({.precision = Precision::bf16, .fp8 = true}); }
+
+TEST_P(DeviceRecordings, AlsoRoundedTo8Bits) {
+  if (GetParam() == ModelFamily::bert)
+    expect_same_bits({.precision = Precision::bf16, .quantise = QuantiseSpec{}});
+}
 
 TEST_P(DeviceRecordings, AlsoRecomputed) { expect_same_bits({.recompute = Recompute::full}); }
 TEST_P(DeviceRecordings, AlsoSomeLayersRecomputed) {

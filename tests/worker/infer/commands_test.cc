@@ -127,6 +127,45 @@ TEST_F(InferenceCommand, SparseModelsSayWhatTheyNeed) {
   EXPECT_EQ(infer("model-sparse --text lines.txt").size(), 3U);
 }
 
+// Trained on from the calibrated model's weights and ranges, it is quantised without text and without loss.
+TEST_F(InferenceCommand, ATrainingForEightBitsNeedsNoTextAfterwards) {
+  write_file_atomic(path("compressed.yaml"), R"(version: 1
+name: compressed
+model: {family: bert, layers: 2, hidden: 64, heads: 2, intermediate: 256, max_positions: 32, init: podium-run/checkpoints}
+data: {train: corpus.txt, tokenizer: {wordpiece: vocab.txt}}
+training:
+  task: pretrain
+  quantise: {format: int8, ranges: model-int8}
+  sparse: 2:4
+  optimizer: {name: adamw, lr: 1.0e-3}
+  schedule: {steps: 60, warmup: 5, decay: linear}
+  batch: {global: 32, micro: 32}
+  sequence_length: 32
+resources: {devices: 1, per_node: 1, kind: cpu, walltime: 10m}
+)");
+  ASSERT_EQ(run("\"$0\" local compressed.yaml --threads 2 --out compressed"), 0) << output();
+  ASSERT_EQ(run("\"$0\" calibrate compressed/checkpoints --data . --sparse --out trained-int8"), 0)
+      << output();
+  EXPECT_THAT(output(), HasSubstr("ranges from the training"));
+  EXPECT_THAT(output(), testing::Not(HasSubstr("training on")));
+  EXPECT_EQ(told("trained-int8/quantization.json")["calibration"], (json{{"ranges", "training"}}));
+  EXPECT_EQ(told("trained-int8/quantization.json")["sparse"], true);
+  const std::vector<json> lines = infer("trained-int8 --text lines.txt --top 1");
+  EXPECT_EQ(lines.at(0)["masks"][0]["candidates"][0]["token"], "river");
+  EXPECT_EQ(lines.at(1)["masks"][0]["candidates"][0]["token"], "bread");
+  ASSERT_EQ(run("\"$0\" calibrate compressed/checkpoints --data . --text corpus.txt --length 32 --json "
+                "--out measured > measured.json"),
+            0)
+      << output();
+  EXPECT_EQ(told("measured.json")["ranges"], "training");
+  EXPECT_GE(told("measured.json")["accuracy_after"], 0.9);
+  EXPECT_EQ(run("\"$0\" calibrate compressed/checkpoints --data . --format fp8 --out other"), 65);
+  EXPECT_THAT(output(), HasSubstr("was trained for int8"));
+  EXPECT_EQ(run("\"$0\" calibrate model --out other"), 65);
+  EXPECT_THAT(output(), HasSubstr("give it text with --text"));
+  EXPECT_FALSE(std::filesystem::exists(path("other")));
+}
+
 TEST_F(InferenceCommand, WritesEmbeddings) {
   ASSERT_EQ(run("\"$0\" infer model --text lines.txt --embeddings e.safetensors"), 0) << output();
   const std::string file = read_file(path("e.safetensors"));

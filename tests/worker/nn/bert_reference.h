@@ -42,9 +42,10 @@ inline std::vector<float> read_floats(const std::filesystem::path& path) {
   return values;
 }
 
-// Nothing where there is no PyTorch.
+// Nothing where there is no PyTorch. With `ranges`, by product, it rounds their inputs and weights to int8.
 inline std::optional<Reference> run_reference(const ModelSpec& spec, const ParameterStore& parameters,
-                                              const MicroBatch& batch, const ReferenceHead& head) {
+                                              const MicroBatch& batch, const ReferenceHead& head,
+                                              const std::vector<float>& ranges = {}) {
   const TempFolder temp;
   const std::filesystem::path& folder = temp.path();
   nlohmann::json description = {{"layers", spec.layers},
@@ -61,6 +62,7 @@ inline std::optional<Reference> run_reference(const ModelSpec& spec, const Param
     for (int axis = 0; axis < p.shape.rank(); ++axis) shape.push_back(p.shape[axis]);
     description["parameters"].push_back({p.name, p.offset, shape});
   }
+  if (!ranges.empty()) description["ranges"] = ranges;
   std::string integers;
   const auto add = [&](const std::string& name, const std::vector<std::int32_t>& values) {
     description["batch"].push_back({name, values.size()});

@@ -47,6 +47,20 @@ def linear(weights, x, name):
     return F.linear(x, weights[name + ".weight"], weights[name + ".bias"])
 
 
+def product(case, weights, x, names, number):
+    """The dense layers of one product of the encoder, with inputs and weights rounded to int8 where there are ranges."""
+    if "ranges" not in case:
+        return [linear(weights, x, name) for name in names]
+    x = torch.fake_quantize_per_tensor_affine(x, case["ranges"][number] / 127, 0, -128, 127)
+    return [F.linear(x, rounded(weights[name + ".weight"]), weights[name + ".bias"]) for name in names]
+
+
+def rounded(weight):
+    scales = weight.detach().abs().amax(1) / 127
+    zeros = torch.zeros(len(scales), dtype=torch.int32)
+    return torch.fake_quantize_per_channel_affine(weight, scales.float(), zeros, 0, -127, 127)
+
+
 def norm(weights, x, name):
     return F.layer_norm(x, x.shape[-1:], weights[name + ".weight"], weights[name + ".bias"], eps=1e-12)
 
@@ -71,15 +85,16 @@ def encode(case, weights, batch):
 
     for i in range(case["layers"]):
         layer = f"bert.encoder.layer.{i}"
-        query, key, value = (split(linear(weights, x, f"{layer}.attention.self.{part}"))
-                             for part in ("query", "key", "value"))
+        query, key, value = map(split, product(
+            case, weights, x, [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")], 4 * i))
         scores = query @ key.transpose(-1, -2) / (hidden // heads) ** 0.5
         scores = scores.masked_fill(padding[:, None, None, :], float("-inf"))
         context = (scores.softmax(-1) @ value).transpose(1, 2).reshape(sequences, length, hidden)
-        x = norm(weights, x + linear(weights, context, f"{layer}.attention.output.dense"),
-                 f"{layer}.attention.output.LayerNorm")
-        inner = F.gelu(linear(weights, x, f"{layer}.intermediate.dense"))
-        x = norm(weights, x + linear(weights, inner, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+        [y] = product(case, weights, context, [f"{layer}.attention.output.dense"], 4 * i + 1)
+        x = norm(weights, x + y, f"{layer}.attention.output.LayerNorm")
+        [inner] = product(case, weights, x, [f"{layer}.intermediate.dense"], 4 * i + 2)
+        [y] = product(case, weights, F.gelu(inner), [f"{layer}.output.dense"], 4 * i + 3)
+        x = norm(weights, x + y, f"{layer}.output.LayerNorm")
     return x
 
 

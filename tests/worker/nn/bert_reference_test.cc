@@ -2,6 +2,7 @@
 // gradient.
 #include "tests/worker/nn/bert_reference.h"
 
+#include "worker/nn/activation_ranges.h"
 #include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
@@ -40,6 +41,36 @@ TEST_P(BertReference, LossesAndGradientsAgree) {
 
 INSTANTIATE_TEST_SUITE_P(Precisions, BertReference, testing::Values(Precision::fp32, Precision::bf16),
                          [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+// Ranges that some inputs exceed. A value that lies between two levels to fp32's rounding may go either way.
+TEST(QuantisedBertReference, LossesAndGradientsAgree) {
+  constexpr double kTolerance = 2e-2;
+  const ModelSpec spec = small_spec(ModelFamily::bert);
+  LoneModel lone(spec, {.quantise = QuantiseSpec{}});
+  ParameterStore& store = lone.model->parameters();
+  const MicroBatch batch = random_batch(spec, kSequences, 11);
+  ActivationRanges& ranges = *lone.model->ranges();
+  forward(*lone.model, {batch, {}, {}, false});
+  ranges.update(lone.world);
+  std::vector<float> narrow = ranges.averages();
+  for (float& range : narrow) range *= 0.3F;
+  ranges.set(narrow);
+  const auto reference = run_reference(spec, store, batch,
+                                       {"pretraining",
+                                        {{"masked_positions", batch.targets[kLanguageTerm].positions},
+                                         {"masked_labels", batch.targets[kLanguageTerm].labels},
+                                         {"next_sentence_labels", batch.targets[kNextSentenceTerm].labels}},
+                                        {{"mlm", kMlmScale}, {"nsp", kNspScale}}},
+                                       narrow);
+  if (!reference) GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)";
+  const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
+  const LossSums losses = forward(*lone.model, pass);
+  backward(*lone.model, pass);
+  const double mlm = reference->losses.at("mlm"), nsp = reference->losses.at("nsp");
+  EXPECT_NEAR(losses[kLanguageTerm].loss, mlm, kTolerance * mlm);
+  EXPECT_NEAR(losses[kNextSentenceTerm].loss, nsp, kTolerance * nsp);
+  expect_gradients(store, *reference, kTolerance);
+}
 
 }  // namespace
 }  // namespace podium::test

@@ -10,6 +10,8 @@
 
 #include "worker/comm/parallel.h"
 #include "worker/comm/single_communicator.h"
+#include "worker/nn/activation_ranges.h"
+#include "worker/nn/layer_products.h"
 #include "worker/nn/model.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/tensor/random.h"
@@ -79,6 +81,12 @@ inline void randomise(ParameterStore& parameters, std::uint64_t seed) {
   parameters.weights_changed();
 }
 
+// Some inputs of small models reach farther.
+inline void set_ranges(Model& model, const ModelSpec& spec) {
+  if (ActivationRanges* const ranges = model.ranges())
+    ranges->set(std::vector<float>(static_cast<std::size_t>(product_count(spec)), 2.0F));
+}
+
 // A model alone in its process.
 struct LoneModel {
   LoneModel(const ModelSpec& spec, const ModelOptions& options, Context with = {.threads = 2})
@@ -126,6 +134,7 @@ inline Outcome outcome_of(const ModelSpec& spec, const ModelOptions& options,
                           const std::vector<MicroBatch>& batches, const DropoutKey& key = kKey,
                           Context with = {.threads = 2}) {
   LoneModel lone(spec, options, std::move(with));
+  set_ranges(*lone.model, spec);
   Outcome outcome;
   for (const MicroBatch& batch : batches) {
     const Pass pass{batch, kScales, key, true};

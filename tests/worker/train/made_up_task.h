@@ -32,8 +32,9 @@ struct Script {
 
 class MadeUpTask final : public Task {
  public:
-  MadeUpTask(const ModelSpec& model, const TrainingSpec& phase, Script& script)
-      : model_(model), phase_(phase), script_(script) {}
+  // `seed`: of the sequences, besides the batch's number.
+  MadeUpTask(const ModelSpec& model, const TrainingSpec& phase, Script& script, std::uint64_t seed = 0)
+      : model_(model), phase_(phase), script_(script), seed_(seed) {}
 
   void start(std::int64_t first_batch) override {
     next_ = first_batch;
@@ -46,7 +47,7 @@ class MadeUpTask final : public Task {
     TaskBatch made{{script_.poison.contains(batch()) ? 1.0 : 0.0}, {}};
     for (int i = 0; i < 2; ++i)
       made.micro_batches.push_back(test::random_batch(model_, static_cast<int>(phase_.batch.micro),
-                                                      static_cast<std::uint64_t>(2 * next_ + i),
+                                                      seed_ + static_cast<std::uint64_t>(2 * next_ + i),
                                                       phase_.sequence_length));
     made.micro_batches[1].first_sample = phase_.batch.micro;
     ++next_;
@@ -73,6 +74,7 @@ class MadeUpTask final : public Task {
   const ModelSpec model_;
   const TrainingSpec phase_;
   Script& script_;
+  const std::uint64_t seed_;
   TaskBatch held_out_;
   std::int64_t next_ = 0;
 };

@@ -35,16 +35,19 @@ class TrainerOf : public testing::Test {
   // with.
   std::vector<float> run(Script& script, const std::filesystem::path& resume_folder = {}) {
     script.stop = false;
-    test::LoneModel lone(spec_.model, {.precision = spec_.training.precision}, {.threads = 1});
+    test::LoneModel lone(spec_.model,
+                         {.precision = spec_.training.precision, .quantise = spec_.training.quantise},
+                         {.threads = 1});
     const SystemClock clock;
     EventLog events(events_path(), clock);
     const TaskSource source{
         spec_.model.vocab, {1, 0, "0123456789abcdef"}, {}, [&](const TrainingSpec& phase) {
           return std::make_unique<MadeUpTask>(spec_.model, phase, script);
         }};
-    Trainer trainer(spec_, {checkpoints(), true},
-                    {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
-                     [](ParameterStore&) { return FirstWeights(); }, resume_folder, nullptr, best_});
+    Trainer trainer(
+        spec_, {checkpoints(), true},
+        {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
+         [](ParameterStore&) { return FirstWeights(); }, resume_folder, nullptr, best_, first_ranges_});
     trainer.run();
     const std::span<const float> weights = lone.model->parameters().weights();
     return {weights.begin(), weights.end()};
@@ -105,6 +108,7 @@ class TrainerOf : public testing::Test {
   }
 
   std::optional<BestRule> best_;
+  std::function<std::vector<float>()> first_ranges_;
   JobSpec spec_;
   TempFolder folder_;
   std::string folder_name_ = "job";

@@ -82,6 +82,26 @@ INSTANTIATE_TEST_SUITE_P(EightProcesses, SameTraining,
                              ModelFamily::bert, std::string("tensor2_sequence_pipeline2_data2_distributed"))),
                          name_of);
 
+// Rounded to 8 bits a value between two levels goes either way, so that losses agree to less than rounding.
+TEST(Worker, ACompressedTrainingIsTheSameOnEveryLayout) {
+  JobSpec spec = job_of(ModelFamily::bert, 6);
+  spec.training.quantise = QuantiseSpec{};
+  spec.training.sparse = Sparsity::two_of_four;
+  const auto train = [&](const std::string& layout) {
+    WorkerJob job(spec);
+    EXPECT_THAT(job.run(layout_of_name(layout)), Each(0)) << job.errors();
+    return std::pair(job.metric("train/loss"), read_manifest(job.checkpoints() / checkpoint_name(6)));
+  };
+  const auto [losses, manifest] = train("data1");
+  ASSERT_EQ(losses.size(), 6U);
+  for (const char* const layout : {"data2", "tensor2_sequence", "pipeline2_interleaved2"}) {
+    const auto [found, state] = train(layout);
+    for (const auto& [step, loss] : losses) EXPECT_NEAR(found.at(step), loss, 1e-3 * loss) << layout << step;
+    for (const auto& [product, range] : manifest.state.quantised.ranges)
+      EXPECT_NEAR(state.state.quantised.ranges.at(product), range, 1e-2 * range) << layout << " " << product;
+  }
+}
+
 // Each of two stages holds two chunks of two layers, of which the first is run again.
 TEST(Worker, RecomputingSomeLayersOfEachChunkLeavesTheSameCheckpoint) {
   JobSpec spec = job_of(ModelFamily::bert, 5);

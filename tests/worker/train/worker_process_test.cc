@@ -60,6 +60,20 @@ TEST(InFewerBits, AKilledRunResumesToTheBit) {
   expect_to_resume(spec, layout_of_name("tensor2"));
 }
 
+// Ranges and pruned weights come back, also where each rank has but a part of the products.
+class Compressed : public testing::TestWithParam<std::string> {};
+
+TEST_P(Compressed, AKilledRunResumesToTheBit) {
+  JobSpec spec = tiny_job(kSteps);
+  spec.model.layers = 2;
+  spec.training.quantise = QuantiseSpec{};
+  spec.training.sparse = Sparsity::two_of_four;
+  expect_to_resume(spec, layout_of_name(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, Compressed, testing::Values("data1", "tensor2_sequence_data2_distributed"),
+                         [](const auto& instance) { return instance.param; });
+
 // The head's own weight is on another stage than the word embeddings.
 TEST(AllOfLlama, AKilledRunResumesToTheBit) {
   JobSpec spec = tiny_llama_job(kSteps);
