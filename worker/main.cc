@@ -16,7 +16,7 @@
 #include "worker/commands/signals.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
-#include "worker/train/read_together.h"
+#include "worker/train/leave_process.h"
 
 namespace {
 

@@ -59,9 +59,10 @@ HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, Ht
     acceptor_.listen();
     port_ = acceptor_.local_endpoint().port();
   } catch (const boost::system::system_error& error) {
-    const bool taken = error.code() == asio::error::address_in_use;
-    throw std::runtime_error("cannot listen on " + options_.listen.text() + ": " + error.code().message() +
-                             (taken ? "; stop the program that does, or choose another port" : ""));
+    const std::string what = "cannot listen on " + options_.listen.text() + ": " + error.code().message();
+    if (error.code() == asio::error::address_in_use)
+      throw AddressInUse(what + "; stop the program that does, or choose another port");
+    throw std::runtime_error(what);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "common/net/http_message.h"
@@ -53,10 +54,15 @@ using HeadCheck = std::function<std::optional<ServerReply>(const ServerRequest& 
 // An exception of the handler becomes a 500 that names only the request's id; the log has the details.
 using HttpHandler = std::function<boost::asio::awaitable<ServerReply>(ServerRequest)>;
 
+// Another program listens on the address.
+struct AddressInUse : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // Lives on one thread: the executor's.
 class HttpServer {
  public:
-  // Binds and listens; throws std::runtime_error naming the address.
+  // Binds and listens; throws AddressInUse or another std::runtime_error naming the address.
   HttpServer(boost::asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
              HeadCheck check = {});
   ~HttpServer();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -78,7 +77,12 @@ void GenerationBatch::begin(std::size_t number, const GenerationRequest& request
     totals_.prefill_seconds += going.done.prefill_seconds;
   }
   going_.push_back(std::move(going));
-  if (goes_on(going_.back(), draw(going_.back(), read_.logits))) return;
+  try {
+    if (goes_on(going_.back(), draw(going_.back(), read_.logits))) return;
+  } catch (...) {
+    leave(number);
+    throw;
+  }
   Going ended = std::move(going_.back());
   going_.pop_back();
   end(ended);
@@ -89,10 +93,12 @@ void GenerationBatch::step() {
   std::vector<GenerationSession::Next> next;
   for (const Going& going : going_) next.push_back({going.slot, going.done.ids.back()});
   std::vector<float> logits = session_.extend(next);
-  const std::vector<std::int32_t> tokens = draw(logits);
+  const std::vector<Drawn> drawn = draw(logits);
   std::vector<Going> still;
   for (std::size_t i = 0; i < going_.size(); ++i) {
-    if (goes_on(going_[i], tokens[i]))
+    if (drawn[i].failed)
+      fail(going_[i], drawn[i].failed);
+    else if (goes_on(going_[i], drawn[i].token))
       still.push_back(std::move(going_[i]));
     else
       end(going_[i]);
@@ -124,23 +130,20 @@ std::int32_t GenerationBatch::draw(Going& going, std::span<const float> logits) 
 }
 
 // Of each that is under way, from its row.
-std::vector<std::int32_t> GenerationBatch::draw(std::span<float> logits) {
+std::vector<GenerationBatch::Drawn> GenerationBatch::draw(std::span<float> logits) {
   const auto vocabulary = static_cast<std::size_t>(session_.vocabulary());
-  std::vector<std::int32_t> tokens(going_.size());
-  std::exception_ptr failed;
+  std::vector<Drawn> drawn(going_.size());
 #pragma omp parallel for num_threads(session_.threads())
   for (std::size_t i = 0; i < going_.size(); ++i) {
     try {
       const auto row = logits.subspan(i * vocabulary, vocabulary);
       drop_gaps(row);
-      tokens[i] = draw(going_[i], row);
+      drawn[i].token = draw(going_[i], row);
     } catch (...) {
-#pragma omp critical
-      failed = std::current_exception();
+      drawn[i].failed = std::current_exception();
     }
   }
-  if (failed) std::rethrow_exception(failed);
-  return tokens;
+  return drawn;
 }
 
 // Takes the token, and tells the text that is known with it.
@@ -164,6 +167,12 @@ void GenerationBatch::end(Going& going) {
   if (going.text.stopped()) going.done.reason = GenerationEnd::stop;
   going.done.decode_seconds = seconds_between(going.first_token, GenerationClock::now());
   listener_.on_end(going.number, going.done);
+}
+
+void GenerationBatch::fail(const Going& going, const std::exception_ptr& why) {
+  session_.end(going.slot);
+  if (!listener_.on_fail) std::rethrow_exception(why);
+  listener_.on_fail(going.number, why);
 }
 
 void GenerationBatch::tell(const Going& going, const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -45,6 +46,8 @@ struct Generation {
 struct GenerationListener {
   std::function<void(std::size_t request, std::string_view text)> on_text;  // as far as it is known
   std::function<void(std::size_t request, const Generation&)> on_end;
+  // The model's results for the request are no numbers, and it has left. Without it step() throws that.
+  std::function<void(std::size_t request, const std::exception_ptr& why)> on_fail = nullptr;
 };
 
 // Of a run, beside those of its requests.
@@ -67,10 +70,9 @@ class GenerationBatch {
   const GenerationTotals& totals() const { return totals_; }
 
   // Reads the prompt and takes the first token; a slot is free. The listener knows the request as `number`;
-  // the rule outlives it.
+  // the rule outlives it. Where it throws, the request has not begun, and the others go on.
   void begin(std::size_t number, const GenerationRequest& request, const GenerationRule& rule);
-  // Every request takes a token. Throws what the listener throws, and BadData where the model's results are
-  // no numbers.
+  // Every request takes a token. Throws what the listener throws, and what keeps all from going on.
   void step();
   // The request leaves, without a word to the listener; or all do, as they must after step() has thrown.
   void leave(std::size_t number);
@@ -88,6 +90,11 @@ class GenerationBatch {
     std::chrono::steady_clock::time_point first_token;
   };
 
+  struct Drawn {
+    std::int32_t token = 0;
+    std::exception_ptr failed;  // in place of a token
+  };
+
   // The prompt that was read last. Its slot keeps what is known of it until another prompt is read.
   struct ReadPrompt {
     std::vector<std::int32_t> ids;
@@ -97,10 +104,11 @@ class GenerationBatch {
 
   int read(std::span<const std::int32_t> prompt);
   std::int32_t draw(Going& going, std::span<const float> logits) const;
-  std::vector<std::int32_t> draw(std::span<float> logits);
+  std::vector<Drawn> draw(std::span<float> logits);
   void drop_gaps(std::span<float> logits) const;
   bool goes_on(Going& going, std::int32_t token);
   void end(Going& going);
+  void fail(const Going& going, const std::exception_ptr& why);
   void tell(const Going& going, const std::string& text);
 
   GenerationSession& session_;

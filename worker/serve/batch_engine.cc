@@ -45,6 +45,11 @@ bool BatchEngine::submit(EngineRequest request) {
   return true;
 }
 
+bool BatchEngine::is_computing() const {
+  const std::scoped_lock lock(mutex_);
+  return computing_;
+}
+
 bool BatchEngine::has_room() const {
   const std::scoped_lock lock(mutex_);
   return queue_.has_room(1);
@@ -79,9 +84,11 @@ void BatchEngine::run() {
       changed_.wait_until(lock, *start);
     } else {
       std::vector<Waiting> batch = take(queue_.take_batch());
+      computing_ = true;
       lock.unlock();
       tell(compute(std::move(batch)));
       lock.lock();
+      computing_ = false;
       queue_.batch_ended(ServeTime::clock::now());
     }
   }

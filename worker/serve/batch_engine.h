@@ -51,6 +51,8 @@ class BatchEngine {
   BatchEngine(ComputePass compute, const BatchRules& rules, ServeMeter& meter);
   ~BatchEngine();  // after the batch that is being computed; nobody asks for what waits any more
 
+  bool is_computing() const;
+
   // False where the queue has no room for all of its sequences; then nothing of it is taken.
   bool submit(EngineRequest request);
   // How many sequences it may ever take at once.
@@ -91,6 +93,7 @@ class BatchEngine {
   std::uint64_t next_number_ = 0;
   double tokens_per_second_ = 0;  // 0: not known
   bool closing_ = false;
+  bool computing_ = false;
 
   std::thread thread_;
 };

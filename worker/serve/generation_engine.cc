@@ -6,6 +6,18 @@
 #include "common/base/logging.h"
 
 namespace podium {
+namespace {
+
+std::string reason_of(const std::exception_ptr& failed) {
+  try {
+    std::rethrow_exception(failed);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
 GenerationEngine::GenerationEngine(GenerationSession& session, const BpeTokenizer& tokenizer,
                                    std::size_t max_waiting, ServeMeter& meter)
     : max_waiting_(max_waiting),
@@ -16,7 +28,8 @@ GenerationEngine::GenerationEngine(GenerationSession& session, const BpeTokenize
               },
               [this](std::size_t number, const Generation& done) {
                 going_.extract(number).mapped()->on_end({GenerationEnded::Kind::done, done});
-              }}),
+              },
+              [this](std::size_t number, const std::exception_ptr& why) { fail(number, why); }}),
       thread_([this] { run(); }) {}
 
 GenerationEngine::~GenerationEngine() {
@@ -47,6 +60,11 @@ void GenerationEngine::cancel(std::size_t number) {
   changed_.notify_all();
 }
 
+bool GenerationEngine::is_computing() const {
+  const std::scoped_lock lock(mutex_);
+  return computing_;
+}
+
 bool GenerationEngine::has_room() const {
   const std::scoped_lock lock(mutex_);
   return waiting_.size() < max_waiting_;
@@ -62,8 +80,10 @@ void GenerationEngine::run() {
     std::vector<Numbered> begin, late;
     {
       std::unique_lock lock(mutex_);
+      computing_ = false;
       changed_.wait(lock, [&] { return closing_ || !waiting_.empty() || !going_.empty(); });
       if (closing_) return;
+      computing_ = true;
       remove_cancelled();
       late = take_late(ServeTime::clock::now());
       begin = take_next();
@@ -110,18 +130,31 @@ std::vector<GenerationEngine::Numbered> GenerationEngine::take_next() {
 }
 
 void GenerationEngine::compute(const std::vector<Numbered>& begin) {
-  for (const Numbered& one : begin) {
-    const ServeTime now = ServeTime::clock::now();
-    meter_.add_wait(now - one.task->arrived);
-    going_[one.number] = one.task;
-    batch_.begin(one.number, one.task->request, one.task->rule);
-    meter_.add_batch(1, one.task->request.prompt.size(), ServeTime::clock::now() - now);
-  }
+  for (const Numbered& one : begin) this->begin(one);
   if (batch_.empty()) return;
   const ServeTime now = ServeTime::clock::now();
   const std::size_t sequences = batch_.size();
   batch_.step();
   meter_.add_batch(sequences, sequences, ServeTime::clock::now() - now);
+}
+
+void GenerationEngine::begin(const Numbered& one) {
+  const ServeTime now = ServeTime::clock::now();
+  meter_.add_wait(now - one.task->arrived);
+  going_[one.number] = one.task;
+  const std::int64_t read_before = batch_.totals().prompt_tokens;
+  try {
+    batch_.begin(one.number, one.task->request, one.task->rule);
+  } catch (...) {
+    fail(one.number, std::current_exception());
+  }
+  const auto read = static_cast<std::size_t>(batch_.totals().prompt_tokens - read_before);
+  if (read > 0) meter_.add_batch(1, read, ServeTime::clock::now() - now);
+}
+
+void GenerationEngine::fail(std::size_t number, const std::exception_ptr& why) {
+  spdlog::error("a text could not be generated: {}", reason_of(why));
+  going_.extract(number).mapped()->on_end({GenerationEnded::Kind::failed, {}});
 }
 
 void GenerationEngine::fail_all() {

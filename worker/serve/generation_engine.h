@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,6 +44,8 @@ class GenerationEngine {
                    ServeMeter& meter);
   ~GenerationEngine();  // after the step that is being computed
 
+  bool is_computing() const;
+
   // The number that the request has. Nothing where the queue is full.
   std::optional<std::size_t> submit(GenerationTask task);
   // Nobody asks for it any more: it leaves before the next step, and is not told its end.
@@ -61,6 +64,8 @@ class GenerationEngine {
   std::vector<Numbered> take_late(ServeTime now);
   std::vector<Numbered> take_next();
   void compute(const std::vector<Numbered>& begin);
+  void begin(const Numbered& one);
+  void fail(std::size_t number, const std::exception_ptr& why);
   void fail_all();
 
   const std::size_t max_waiting_;
@@ -72,6 +77,7 @@ class GenerationEngine {
   std::vector<std::size_t> cancelled_;
   std::size_t next_number_ = 0;
   bool closing_ = false;
+  bool computing_ = false;
   // Of the engine's thread.
   GenerationBatch batch_;
   std::map<std::size_t, std::shared_ptr<GenerationTask>> going_;

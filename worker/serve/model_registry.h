@@ -1,7 +1,9 @@
 // The models of a server by name, and how one takes another's place: the new one is loaded and warmed up
-// beside the old, which answers what it has taken and then goes. On the server's thread.
+// beside the old, which answers what it has taken and then goes. On the server's thread, but for loading and
+// destroying models, which have a thread of their own.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
@@ -22,6 +24,7 @@ struct ModelPlace {
 class ModelRegistry {
  public:
   ModelRegistry(const std::vector<ModelPlace>& places, LoadModel load, const ServeRules& rules);
+  ~ModelRegistry();  // waits for what is at work; nobody holds a model any more
 
   struct Entry {
     std::filesystem::path folder;        // that was asked for last
@@ -32,6 +35,7 @@ class ModelRegistry {
   const Entry* find(const std::string& name) const;  // nullptr: there is none
   std::string names() const;                         // "a, b"
   bool ready() const;                                // every model can answer
+  bool at_work() const;                              // one is loaded or destroyed, or computes
 
   // Loads what lies in `folder` under a name that there is. Loads go one after another. Throws BadData or
   // Failure, and then what was there stays.
@@ -41,9 +45,12 @@ class ModelRegistry {
   boost::asio::awaitable<void> load_all();
 
  private:
+  std::shared_ptr<ServedModel> make(const std::filesystem::path& folder, std::shared_ptr<ServeMeter> meter);
+
   LoadModel load_;
   const ServeRules rules_;
   std::map<std::string, Entry> entries_;
+  std::atomic<int> changes_ = 0;  // loads and destructions that have not ended
   boost::asio::thread_pool loader_{1};
 };
 

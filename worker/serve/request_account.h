@@ -16,16 +16,24 @@ struct RequestCounts {
   std::uint64_t accepted = 0, answered = 0;
 };
 
+// From a request's acceptance to its answer. On the server's thread.
+class AcceptedRequest {
+ public:
+  explicit AcceptedRequest(RequestCounts& counts) : counts_(counts) { ++counts_.accepted; }
+  AcceptedRequest(const AcceptedRequest&) = delete;
+  ~AcceptedRequest() { ++counts_.answered; }
+
+ private:
+  RequestCounts& counts_;
+};
+
 // On the server's thread.
 class RequestAccount {
  public:
   RequestAccount(RequestCounts& counts, std::shared_ptr<ServeMeter> meter, std::string endpoint)
-      : counts_(counts), meter_(std::move(meter)), endpoint_(std::move(endpoint)) {
-    ++counts_.accepted;
-  }
+      : accepted_(counts), meter_(std::move(meter)), endpoint_(std::move(endpoint)) {}
   RequestAccount(const RequestAccount&) = delete;
   ~RequestAccount() {
-    ++counts_.answered;
     meter_->add_request(endpoint_, outcome_, std::chrono::steady_clock::now() - arrived_);
   }
 
@@ -33,10 +41,10 @@ class RequestAccount {
   void set_outcome(std::string outcome) { outcome_ = std::move(outcome); }
 
  private:
-  RequestCounts& counts_;
+  AcceptedRequest accepted_;
   std::shared_ptr<ServeMeter> meter_;
   std::string endpoint_;
-  std::string outcome_ = "client_left";
+  std::string outcome_ = "failed";  // where an exception ends it
   ServeTime arrived_ = std::chrono::steady_clock::now();
 };
 

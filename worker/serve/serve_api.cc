@@ -112,7 +112,10 @@ awaitable<ServerReply> ServeApi::route(ServerRequest request, Path path) {
 
 awaitable<ServerReply> ServeApi::ask_model(ServerRequest request, const ModelRegistry::Entry& entry,
                                            const Endpoint& endpoint) {
-  if (draining_) co_return problem(503, "the server is about to stop", request.id);
+  if (draining_) {
+    entry.meter->add_request(std::string(endpoint.name), "not_ready", {});
+    co_return problem(503, "the server is about to stop", request.id);
+  }
   const std::string id = request.id;
   const auto account = std::make_shared<RequestAccount>(counts_, entry.meter, std::string(endpoint.name));
   const AskedModel asked{std::move(request), entry.model, account};
@@ -137,6 +140,8 @@ awaitable<ServerReply> ServeApi::load_model(ServerRequest request, std::string n
     co_return problem(403,
                       "models are loaded where the server was started with --token-file and --models-root",
                       request.id);
+  if (draining_) co_return problem(503, "the server is about to stop", request.id);
+  const AcceptedRequest accepted(counts_);
   if (!models_.find(name))
     co_return problem(404,
                       fmt::format("there is no model {}; there is {}", name.substr(0, 200), models_.names()),
@@ -162,6 +167,6 @@ ServerReply ServeApi::readiness(const std::string& request_id) const {
 }
 
 ServerReply ServeApi::model_list() const { return json_reply(list_models(models_)); }
-ServerReply ServeApi::metrics() const { return metrics_reply(models_); }
+ServerReply ServeApi::metrics() const { return metrics_reply(models_, draining_); }
 
 }  // namespace podium

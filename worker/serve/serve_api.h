@@ -36,6 +36,7 @@ class ServeApi {
 
   // From now on the server is not ready, and accepts no request of a model.
   void drain() { draining_ = true; }
+  bool is_draining() const { return draining_; }
   const RequestCounts& counts() const { return counts_; }
 
  private:

@@ -89,7 +89,7 @@ std::string list_models(const ModelRegistry& models) {
   return json{{"models", std::move(list)}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-ServerReply metrics_reply(const ModelRegistry& models) {
+ServerReply metrics_reply(const ModelRegistry& models, bool draining) {
   std::vector<Told> told;
   for (const auto& [name, entry] : models.entries()) told.push_back({name, &entry, entry.meter->figures()});
   PrometheusText page;
@@ -101,8 +101,9 @@ ServerReply metrics_reply(const ModelRegistry& models) {
   page.counter("podium_serve_loads_total", "How often a model was loaded.");
   for (const Told& model : told)
     page.sample({{"model", model.name}}, static_cast<double>(model.figures.loads));
-  page.gauge("podium_serve_ready", "Whether the model can answer.");
-  for (const Told& model : told) page.sample({{"model", model.name}}, model.entry->model ? 1 : 0);
+  page.gauge("podium_serve_ready", "Whether the model can answer, and the server is not about to stop.");
+  for (const Told& model : told)
+    page.sample({{"model", model.name}}, model.entry->model && !draining ? 1 : 0);
   page.gauge("podium_serve_waiting_sequences", "Sequences in the queue.");
   for (const Told& model : told)
     page.sample({{"model", model.name}},

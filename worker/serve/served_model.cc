@@ -45,29 +45,29 @@ void warm_up(GenerationSession& session) {
 }  // namespace
 
 ServedModel::ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedModel> loaded,
-                         const ServeRules& rules, ServeMeter& meter)
-    : folder_(std::move(folder)), loaded_(std::move(loaded)) {
+                         const ServeRules& rules, std::shared_ptr<ServeMeter> meter)
+    : folder_(std::move(folder)), loaded_(std::move(loaded)), meter_(std::move(meter)) {
   if (loaded_->bert)
-    serve_bert(rules.batches, meter);
+    serve_bert(rules.batches);
   else
-    serve_language(rules, meter);
+    serve_language(rules);
 }
 
-void ServedModel::serve_bert(const BatchRules& rules, ServeMeter& meter) {
+void ServedModel::serve_bert(const BatchRules& rules) {
   passes_.emplace(*loaded_->context, *loaded_->bert);
   warm_up(*passes_, *loaded_->bert, rules);
   batches_ = std::make_unique<BatchEngine>([this](HeadPass pass, std::span<const TextSequence> sequences,
                                                   int top) { return passes_->compute(pass, sequences, top); },
-                                           rules, meter);
+                                           rules, *meter_);
 }
 
-void ServedModel::serve_language(const ServeRules& rules, ServeMeter& meter) {
+void ServedModel::serve_language(const ServeRules& rules) {
   LanguageModel& model = *loaded_->language;
   session_ = std::make_unique<GenerationSession>(
       *loaded_->context, model.weights,
       CacheShape{.slots = rules.texts, .positions = std::min(rules.positions, loaded_->spec.max_positions)});
   warm_up(*session_);
-  texts_ = std::make_unique<GenerationEngine>(*session_, *model.tokenizer, rules.batches.max_waiting, meter);
+  texts_ = std::make_unique<GenerationEngine>(*session_, *model.tokenizer, rules.batches.max_waiting, *meter_);
 }
 
 }  // namespace podium

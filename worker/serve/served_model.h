@@ -20,9 +20,9 @@ struct ServeRules {
 
 class ServedModel {
  public:
-  // Warms it up, which takes a few passes. The meter outlives it.
+  // Warms it up, which takes a few passes.
   ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedModel> loaded, const ServeRules& rules,
-              ServeMeter& meter);
+              std::shared_ptr<ServeMeter> meter);
 
   const std::filesystem::path& folder() const { return folder_; }
   const LoadedModel& loaded() const { return *loaded_; }
@@ -30,13 +30,15 @@ class ServedModel {
   GenerationEngine* texts() { return texts_.get(); }  // of a model that generates
   int positions() const { return session_ ? session_->positions() : loaded_->spec.max_positions; }
   std::size_t waiting() const { return batches_ ? batches_->waiting() : texts_->waiting(); }
+  bool is_computing() const { return batches_ ? batches_->is_computing() : texts_->is_computing(); }
 
  private:
-  void serve_bert(const BatchRules& rules, ServeMeter& meter);
-  void serve_language(const ServeRules& rules, ServeMeter& meter);
+  void serve_bert(const BatchRules& rules);
+  void serve_language(const ServeRules& rules);
 
   std::filesystem::path folder_;
   std::unique_ptr<LoadedModel> loaded_;
+  std::shared_ptr<ServeMeter> meter_;
   std::optional<BertPasses> passes_;
   std::unique_ptr<GenerationSession> session_;
   // Last: they use the rest.

@@ -1,15 +1,18 @@
 #include "worker/serve/server.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <exception>
+#include <memory>
 
 #include "common/base/logging.h"
 #include "common/net/spawn.h"
+#include "worker/data/failure.h"
+#include "worker/train/leave_process.h"
 
 namespace podium {
 namespace {
@@ -31,20 +34,22 @@ class Server {
 
   std::string address() const { return HostPort{settings_.http.listen.host, http_.port()}.text(); }
 
-  void run() {
+  // Until it has stopped. Why, where it could not begin.
+  std::exception_ptr run() {
     http_.start();
     spawn(io_.get_executor(), "the first load", load_first());
     spawn(io_.get_executor(), "SIGTERM", stop_on_signal());
     spawn(io_.get_executor(), "SIGHUP", reload_on_signal());
     io_.run();
-    if (failure_) std::rethrow_exception(failure_);
     const auto [accepted, answered] = api_.counts();
-    const std::uint64_t lost = accepted - answered;
     spdlog::info("stopped; {} requests were accepted, {} answered", accepted, answered);
-    if (lost == 0) return;
-    spdlog::warn("{} requests were not answered within the grace", lost);
-    std::_Exit(EXIT_SUCCESS);  // what is being computed for them still uses all that would be destroyed
+    if (accepted > answered)
+      spdlog::warn("{} requests were not answered within the grace", accepted - answered);
+    return failure_;
   }
+
+  // Threads still use it, also after run().
+  bool at_work() const { return api_.counts().answered < api_.counts().accepted || models_.at_work(); }
 
  private:
   asio::awaitable<void> load_first() {
@@ -53,8 +58,8 @@ class Server {
       spdlog::info("ready");
     } catch (...) {
       failure_ = std::current_exception();
-      io_.stop();
     }
+    if (failure_) co_await stop();
   }
 
   asio::awaitable<void> stop_on_signal() {
@@ -62,21 +67,30 @@ class Server {
     stop_signals_.clear();
     std::signal(SIGTERM, SIG_DFL);
     std::signal(SIGINT, SIG_DFL);
+    co_await stop();
+  }
+
+  // What is accepted is answered within the grace, also to clients of models that are there where another
+  // could not be loaded.
+  asio::awaitable<void> stop() {
+    if (api_.is_draining()) co_return;
     spdlog::info("stopping once the requests that are here are answered");
     api_.drain();
     asio::steady_timer pause(io_);
-    const auto end = std::chrono::steady_clock::now() + settings_.grace;
-    while (api_.counts().answered < api_.counts().accepted && std::chrono::steady_clock::now() < end) {
+    const auto end = ServeTime::clock::now() + settings_.grace;
+    while (api_.counts().answered < api_.counts().accepted && ServeTime::clock::now() < end) {
       pause.expires_after(std::chrono::milliseconds(5));
       co_await pause.async_wait(asio::use_awaitable);
     }
-    co_await http_.stop(kSendAnswers);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - ServeTime::clock::now());
+    co_await http_.stop(std::clamp(left, std::chrono::milliseconds(0), kSendAnswers));
     io_.stop();
   }
 
   asio::awaitable<void> reload_on_signal() {
     while (true) {
       co_await load_signals_.async_wait(asio::use_awaitable);
+      if (api_.is_draining()) continue;
       std::string failure;
       try {
         co_await models_.load_all();
@@ -97,14 +111,27 @@ class Server {
   std::exception_ptr failure_;
 };
 
+std::unique_ptr<Server> listening(const ServerSettings& settings, LoadModel load) {
+  try {
+    return std::make_unique<Server>(settings, std::move(load));
+  } catch (const AddressInUse& taken) {
+    throw Failure(WorkerExit::address_in_use, taken.what());
+  }
+}
+
 }  // namespace
 
 void serve(const ServerSettings& settings, LoadModel load,
            const std::function<void(const std::string& address)>& on_listening) {
   std::signal(SIGPIPE, SIG_IGN);
-  Server server(settings, std::move(load));
-  on_listening("http://" + server.address());
-  server.run();
+  std::unique_ptr<Server> server = listening(settings, std::move(load));
+  on_listening("http://" + server->address());
+  const std::exception_ptr failure = server->run();
+  if (server->at_work()) {
+    leave_threads_behind();
+    static_cast<void>(server.release());
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace podium

@@ -20,9 +20,10 @@ struct ServerSettings {
   std::chrono::milliseconds grace{30'000};  // for the requests that SIGTERM finds
 };
 
-// Serves until SIGTERM or SIGINT, and returns when all accepted requests are answered, or ends the process
-// when they are not by the end of the grace. SIGHUP loads the models' folders again. `on_listening` is told
-// the address. Throws BadData or Failure where a model cannot be loaded at the start, and std::runtime_error
+// Serves until SIGTERM or SIGINT, and returns when all accepted requests are answered, or at the end of the
+// grace, with threads left behind (leave_process.h) where something is being loaded or computed; `load` must
+// outlive these. SIGHUP loads the models' folders again. `on_listening` is told the address. Throws BadData or
+// Failure where a model cannot be loaded at the start, and Failure(address_in_use) or std::runtime_error
 // where the address cannot be listened on.
 void serve(const ServerSettings& settings, LoadModel load,
            const std::function<void(const std::string& address)>& on_listening);

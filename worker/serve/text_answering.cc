@@ -26,7 +26,9 @@ struct ComingText {
   std::optional<TextChannel::Piece> first;
 
   ~ComingText() {
-    if (!ended) asked.model->texts()->cancel(number);
+    if (ended) return;
+    asked.account->set_outcome("client_left");
+    asked.model->texts()->cancel(number);
   }
 };
 

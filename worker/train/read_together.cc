@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <compare>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <map>
 #include <memory>
@@ -16,6 +14,7 @@
 
 #include "common/base/logging.h"
 #include "worker/input/bad_data.h"
+#include "worker/train/leave_process.h"
 
 namespace podium {
 namespace {
@@ -24,8 +23,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeToLeave{2};  // of a reader that was cancelled
 constexpr std::size_t kMostNamed = 4;            // ranks of one text, and texts, in a message
-
-std::atomic<bool> left_behind{false};  // a reader, for the rest of the process
 
 // The thread that reads. One that hangs in the file system would hold up the end of the process for ever, so
 // it is left behind then: it shares what it works on, and finds out some day that it was cancelled.
@@ -41,7 +38,7 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
     reading_->cancel();
-    if (result_.valid() && !wait_for(kTimeToLeave)) left_behind = true;
+    if (result_.valid() && !wait_for(kTimeToLeave)) leave_threads_behind();
   }
 
   bool wait_for(std::chrono::milliseconds time) const {
@@ -115,12 +112,6 @@ void check_same_text(Communicator& world, const TextIdentity& own) {
 }
 
 }  // namespace
-
-void leave_process(int code) {
-  std::fflush(nullptr);
-  if (left_behind) std::_Exit(code);
-  std::exit(code);
-}
 
 TaskSource read_together(Communicator& world, EventLog& events, const std::atomic<bool>& stop,
                          std::function<TaskSource(Reading&)> read, const ReadingPace& pace) {

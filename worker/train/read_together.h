@@ -21,15 +21,10 @@ struct ReadingPace {
   std::chrono::milliseconds between_notes = std::chrono::minutes(1);
 };
 
-// Collective over `world`. Runs `read` on a thread of its own, which may be left behind, so `read` must own
-// what it uses. Returns when every rank has read; rank 0 notes the progress and what was noticed about the
+// Collective over `world`. Runs `read` on a thread of its own, which may be left behind (leave_process.h), so
+// `read` must own what it uses. Returns when every rank has read; rank 0 notes the progress and what was noticed about the
 // text. Throws what `read` throws, PeerLost if it failed on another rank, StopRequested on all ranks soon
 // after `stop` was raised on one, and BadData on all ranks if they have not all read the same text.
 TaskSource read_together(Communicator& world, EventLog& events, const std::atomic<bool>& stop,
                          std::function<TaskSource(Reading&)> read, const ReadingPace& pace = {});
-
-// Ends the process as exit(code) does. If a thread of read_together() was left behind, which may still use
-// what exit() would destroy, it destroys nothing.
-[[noreturn]] void leave_process(int code);
-
 }  // namespace podium

@@ -5,6 +5,7 @@
 
 #include <future>
 #include <stdexcept>
+#include <utility>
 
 namespace podium {
 namespace {
@@ -27,7 +28,7 @@ class MadeUpPasses {
     changed_.notify_all();
     changed_.wait(lock, [&] { return allowed_ > 0; });
     --allowed_;
-    if (fails_) throw std::runtime_error("made up");
+    if (std::exchange(fails_, false)) throw std::runtime_error("made up");
     std::vector<SequenceResult> results;
     for (const TextSequence& sequence : sequences)
       results.push_back(
@@ -39,7 +40,7 @@ class MadeUpPasses {
     allowed_ += passes;
     changed_.notify_all();
   }
-  void fail() {
+  void fail_next() {
     const std::scoped_lock lock(mutex_);
     fails_ = true;
   }
@@ -130,13 +131,22 @@ TEST_F(BatchEngineTest, TheLateAreNotComputed) {
 }
 
 TEST_F(BatchEngineTest, APassThatFailsFailsItsRequestsOnly) {
-  passes_.fail();
+  passes_.fail_next();
   auto first = ask({1});
-  passes_.let_go(1);
+  passes_.wait_for_pass(1);
+  auto second = ask({2});
+  passes_.let_go(2);
   EXPECT_EQ(first->get().kind, Kind::failed);
-  auto second = ask({1});
-  passes_.let_go(1);
-  EXPECT_EQ(second->get().kind, Kind::failed);
+  const EngineResult result = second->get();
+  EXPECT_EQ(result.kind, Kind::computed);
+  EXPECT_THAT(result.results[0].scores, testing::ElementsAre(2, 1));
+}
+
+TEST_F(BatchEngineTest, ItSaysWhetherItComputes) {
+  EXPECT_FALSE(engine_.is_computing());
+  auto asked = ask({1});
+  passes_.wait_for_pass(1);
+  EXPECT_TRUE(engine_.is_computing());
 }
 
 }  // namespace

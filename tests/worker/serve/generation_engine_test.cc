@@ -125,6 +125,46 @@ TEST_F(GenerationEngineTest, WhatIsCancelledLeavesItsSlot) {
   }
 }
 
+// Of its positions one alone has no numbers.
+TEST_F(GenerationEngineTest, ATextWithoutNumbersFailsAlone) {
+  constexpr std::int32_t kDamaged = 20;
+  int damaged = 0;
+  for (auto& [name, tensor] : language_.source.tensors) {
+    if (name.find("position") == std::string::npos) continue;
+    const std::size_t columns = tensor.values.size() / static_cast<std::size_t>(spec().max_positions);
+    std::fill_n(tensor.values.begin() + static_cast<std::ptrdiff_t>(kDamaged * columns), columns, NAN);
+    ++damaged;
+  }
+  ASSERT_EQ(damaged, 1);
+  LanguageWeights broken = make_language_weights(context_, language_.source, InferencePrecision::fp32);
+  GenerationSession session(context_, broken, {.slots = 3, .positions = kPositions});
+  GenerationEngine engine(session, tokenizer_, 100, meter_);
+  GenerationTask long_prompt = task(1), long_text = task(2);
+  long_prompt.request.prompt = random_ids(small_language(ModelFamily::gpt), kDamaged + 1, 1);
+  long_text.request.max_tokens = kPositions - 5;
+  for (int round = 0; round < 5; ++round) {
+    Coming at_its_begin = *submit(engine, long_prompt), in_a_step = *submit(engine, long_text);
+    std::vector<Coming> good;
+    for (int i = 0; i < 4; ++i) good.push_back(*submit(engine, task(i)));
+    EXPECT_EQ(at_its_begin.ended.get().kind, Kind::failed);
+    EXPECT_EQ(in_a_step.ended.get().kind, Kind::failed);
+    EXPECT_NE(*in_a_step.text, "");
+    for (int i = 0; i < 4; ++i) {
+      EXPECT_EQ(good[static_cast<std::size_t>(i)].ended.get().kind, Kind::done);
+      EXPECT_EQ(*good[static_cast<std::size_t>(i)].text, alone(task(i)));
+    }
+  }
+}
+
+TEST_F(GenerationEngineTest, APromptThatIsReadAlreadyIsNotCountedAgain) {
+  GenerationEngine engine(session_, tokenizer_, 100, meter_);
+  GenerationTask one = task(4);  // of five tokens
+  one.request.max_tokens = 1;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(submit(engine, one)->ended.get().kind, Kind::done);
+  EXPECT_EQ(meter_.figures().batch_tokens.sum, 5);
+  EXPECT_EQ(meter_.figures().waited.count, 3U);
+}
+
 TEST_F(GenerationEngineTest, AModelWithoutNumbersFailsItsTextsAndGoesOn) {
   for (auto& [name, tensor] : language_.source.tensors)
     for (float& value : tensor.values) value = std::nanf("");

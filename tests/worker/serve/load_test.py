@@ -1,6 +1,7 @@
 """A server under load: mixed lengths together, a full queue, deadlines, SIGTERM, and models that take others' places."""
 
 import json
+import os
 import pathlib
 import random
 import re
@@ -62,6 +63,7 @@ class Clients:
         while not self.stopped.is_set() and (count is None or asked < count):
             which = chance.randrange(len(texts()))
             try:
+                sent = time.monotonic()
                 reply = client.ask("bert", "fill-mask", {"text": texts()[which], "top": 2})
             except Exception as failure:  # the connection is gone
                 with self.lock:
@@ -69,7 +71,7 @@ class Clients:
                 return
             asked += 1
             with self.lock:
-                self.replies.append((which, reply, time.monotonic()))
+                self.replies.append((which, reply, sent))
 
     def answered(self, number):
         return lambda: len(self.replies) >= number
@@ -81,6 +83,45 @@ class Clients:
     def join(self):
         for thread in self.threads:
             thread.join()
+
+
+class EndlessFolder:
+    """A model that is being loaded until end(): its config.json is a pipe."""
+
+    def __init__(self, name):
+        self.path, self.pipe = FOLDER / name, None
+        self.path.mkdir()
+        os.mkfifo(self.path / "config.json")
+
+    def is_being_loaded(self):
+        if self.pipe is None:
+            try:
+                self.pipe = os.open(self.path / "config.json", os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:  # nobody reads it
+                return False
+        return True
+
+    def end(self):
+        os.close(self.pipe)
+
+
+class LoadingClient:
+    """One that has a model of the models' root loaded, and waits on a thread of its own."""
+
+    def __init__(self, server, endless):
+        self.reply = None
+        self.thread = threading.Thread(target=self.run, args=(server.client(TOKEN), endless.path.name))
+        self.thread.start()
+        server.wait_until(endless.is_being_loaded, "the load")
+
+    def run(self, client, folder):
+        try:
+            self.reply = client.post("/v1/models/bert:load", {"folder": folder})
+        except Exception:  # the server has gone
+            pass
+
+    def join(self):
+        self.thread.join()
 
 
 class Load(unittest.TestCase):
@@ -165,7 +206,8 @@ class Load(unittest.TestCase):
             clients.stop()
             self.right(clients, one, two)
             wanted = expected(two)
-            late = [(which, reply) for which, reply, at in clients.replies if at > loaded + 0.5]
+            late = [(which, reply) for which, reply, sent in clients.replies if sent > loaded]
+            self.assertGreater(len(late), 50)
             for which, reply in late:
                 self.assertTrue(same(reply.json()["masks"][0]["candidates"], wanted[which]))
             self.assertEqual(changes.get("/v1/models").json()["models"][0]["folder"], str(two))
@@ -196,6 +238,60 @@ class Load(unittest.TestCase):
             server.wait_until(lambda: "answers as before" in server.log(), "the complaint")
             self.assertEqual(server.client().ask("bert", "embed", {"text": "w1"}).status, 200)
 
+    def test_a_load_that_hangs_does_not_keep_a_server_from_stopping(self):
+        first, hanging = EndlessFolder("first"), EndlessFolder("root/hanging")
+        with served.Server({"bert": first.path}, wait=False) as server:
+            server.wait_until(first.is_being_loaded, "the load")
+            self.assertEqual(server.client().get("/readyz").status, 503)
+            self.assertEqual(server.terminate(), 0, server.log())
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--models-root", FOLDER / "root", "--token-file", FOLDER / "token",
+                           "--grace", 1) as server:
+            loading = LoadingClient(server, hanging)
+            self.assertEqual(server.terminate(), 0, server.log())
+            self.assertIn("1 requests were not answered within the grace", server.log())
+            loading.join()
+
+    def test_while_it_drains_nothing_new_is_begun(self):
+        awaited = EndlessFolder("root/awaited")
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--models-root", FOLDER / "root",
+                           "--token-file", FOLDER / "token") as server:
+            loading = LoadingClient(server, awaited)
+            server.signal(signal.SIGTERM)
+            server.wait_until(lambda: server.client().get("/readyz").status == 503, "the end")
+            client = server.client(TOKEN)
+            for path, body in (("/v1/models/bert:load", {"folder": "two"}), ("/v1/models/bert/embed", {"text": "w1"})):
+                reply = client.post(path, body)
+                self.assertEqual((reply.status, reply.json()["detail"]), (503, "the server is about to stop"))
+            figures = server.figures(TOKEN)
+            self.assertEqual(figures[
+                'podium_serve_requests_total{model="bert",endpoint="embed",outcome="not_ready"}'], 1)
+            self.assertEqual(figures['podium_serve_ready{model="bert"}'], 0)
+            awaited.end()
+            loading.join()
+            self.assertEqual(loading.reply.status, 422)
+            self.assertEqual(server.process.wait(served.WAIT), 0, server.log())
+            self.assertIn("1 requests were accepted, 1 answered", server.log())
+
+    def test_a_model_that_cannot_be_loaded_ends_the_server_in_order(self):
+        last = EndlessFolder("last")
+        with served.Server({"a": FOLDER / "squad", "b": last.path}, "--max-queue", 4000, wait=False) as server:
+            server.wait_until(lambda: server.client().get("/v1/models").json()["models"][0]["ready"], "the first model")
+            long, replies = {"question": "w1 ?", "context": "w2 w3 " * 2000}, []
+            threads = [threading.Thread(target=lambda: replies.append(server.client().ask("a", "answer", long)))
+                       for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            server.wait_until(lambda: server.figures().get('podium_serve_batch_sequences_sum{model="a"}', 0) > 0, "a batch")
+            server.wait_until(last.is_being_loaded, "the load")
+            last.end()
+            self.assertEqual(server.process.wait(served.WAIT), 65, server.log())
+            for thread in threads:
+                thread.join()
+            accepted, answered = map(int, re.search(r"(\d+) requests were accepted, (\d+) answered", server.log()).groups())
+            good = [reply for reply in replies if reply.status == 200]
+            self.assertEqual((accepted, answered), (len(good), len(good)))
+            self.assertTrue(good)
+
     def test_a_token_is_asked_for(self):
         with served.Server({"bert": FOLDER / "root" / "one"}, "--token-file", FOLDER / "token") as server:
             for path in ("/v1/models", "/metrics"):
@@ -211,7 +307,7 @@ class Load(unittest.TestCase):
         one = f"bert={FOLDER / 'root' / 'one'}"
         with served.Server({"bert": FOLDER / "root" / "one"}) as server:
             taken = start(one, "--listen", f"127.0.0.1:{server.port}")
-        self.assertEqual(taken.returncode, 1)
+        self.assertEqual(taken.returncode, 75)
         self.assertIn("Address already in use", taken.stderr)
         for arguments, exit_code, said in (
                 (["bert=/nothing", "--listen", "127.0.0.1:0"], 65, "is no model"),

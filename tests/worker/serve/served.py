@@ -139,9 +139,9 @@ class Server:
             assert time.monotonic() < end, f"waited in vain for {what}\n{self.log()}"
             time.sleep(0.02)
 
-    def figures(self):
+    def figures(self, token=None):
         """The samples of /metrics by name and labels."""
-        page = self.client().get("/metrics").body.decode()
+        page = self.client(token).get("/metrics").body.decode()
         return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1])
                 for line in page.splitlines() if line and not line.startswith("#")}
 

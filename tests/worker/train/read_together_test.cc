@@ -9,6 +9,7 @@
 #include "tests/worker/comm/world.h"
 #include "worker/comm/single_communicator.h"
 #include "worker/input/bad_data.h"
+#include "worker/train/leave_process.h"
 
 namespace podium {
 namespace {
