@@ -1,10 +1,13 @@
 """Clients of podium-worker serve in one process: so many that ask one request after another, or requests that come by
-chance at a rate, whatever the server does (Poisson arrivals). Latency counts from when a request should have been sent."""
+chance at a rate, whatever the server does (Poisson arrivals). Latency counts from when a request should have been sent. What is
+sent or due in the first WARM_UP seconds of a load is not measured."""
 
 import asyncio
 import json
 import math
 import time
+
+WARM_UP = 1.0
 
 
 class Connections:
@@ -14,7 +17,13 @@ class Connections:
         self.port, self.idle = port, []
 
     async def ask(self, path, body):
-        """The status of the answer."""
+        """The status of the answer; 0 where the connection fails."""
+        try:
+            return await self.ask_once(path, body)
+        except (OSError, asyncio.IncompleteReadError):
+            return 0
+
+    async def ask_once(self, path, body):
         reader, writer = self.idle.pop() if self.idle else await asyncio.open_connection("127.0.0.1", self.port)
         writer.write((f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                       f"Content-Length: {len(body)}\r\n\r\n").encode() + body)
@@ -56,11 +65,11 @@ def bodies(texts):
     return [json.dumps({"text": text}).encode() for text in texts]
 
 
-def closed_loop(port, path, texts, clients, seconds, warmup=1.0):
+def closed_loop(port, path, texts, clients, seconds):
     """So many clients, each of which asks again once it is answered."""
     async def run():
         measured, connections, wanted = Measured(), Connections(port), bodies(texts)
-        begin = time.perf_counter() + warmup
+        begin = time.perf_counter() + WARM_UP
         end = begin + seconds
 
         async def client(number):
@@ -86,9 +95,10 @@ def open_loop(port, path, texts, rate, seconds, chance):
 
         async def request(body, due):
             status = await connections.ask(path, body)
-            measured.add(status, time.perf_counter() - begin - due)
+            if due >= WARM_UP:
+                measured.add(status, time.perf_counter() - begin - due)
 
-        while (due := due + chance.expovariate(rate)) < seconds:
+        while (due := due + chance.expovariate(rate)) < WARM_UP + seconds:
             await asyncio.sleep(max(0.0, begin + due - time.perf_counter()))
             task = asyncio.create_task(request(wanted[number % len(wanted)], due))
             under_way.add(task)
@@ -96,7 +106,7 @@ def open_loop(port, path, texts, rate, seconds, chance):
             number += 1
         if under_way:
             await asyncio.gather(*under_way)
-        measured.seconds = time.perf_counter() - begin
+        measured.seconds = time.perf_counter() - begin - WARM_UP
         connections.close()
         return measured
     return asyncio.run(run())
