@@ -82,7 +82,7 @@ std::vector<GenerationRequest> requests_of(const GenerateArguments& arguments, i
                             prompts.size(), kMostTexts));
   std::vector<GenerationRequest> requests;
   for (Prompt& prompt : prompts) {
-    const int room = fit_prompt({positions, arguments.max_tokens, arguments.truncate}, prompt);
+    const int room = room_after({positions, arguments.max_tokens, arguments.truncate}, prompt);
     requests.push_back({std::move(prompt.ids), 0, room});
   }
   return requests;

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "worker/tokenizer/bpe_tokenizer.h"
+#include "worker/generate/prompt.h"
 
 namespace podium {
 
@@ -29,15 +28,8 @@ std::vector<Prompt> read_prompts(const std::string& path);
 void encode_prompts(const BpeTokenizer& tokenizer, std::span<const std::int32_t> ends,
                     std::vector<Prompt>& prompts);
 
-struct PromptRule {
-  int positions = 0;              // of the model
-  std::optional<int> max_tokens;  // wanted; without it as many as there is room for, at most kUsualTokens
-  bool truncate = false;          // a prompt that leaves too little room loses its beginning
-};
-inline constexpr int kUsualTokens = 128;
-
 // How many tokens may follow the prompt, which may become shorter. Throws BadData that names a remedy,
 // Failure(bad_spec) where no prompt leaves room for max_tokens.
-int fit_prompt(const PromptRule& rule, Prompt& prompt);
+int room_after(const PromptRule& rule, Prompt& prompt);
 
 }  // namespace podium
