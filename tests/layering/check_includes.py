@@ -53,8 +53,9 @@ LAYERS = {
     "worker/evaluate": ["worker/tasks"],
     "worker/infer": ["worker/checkpoint"],
     "worker/generate": ["worker/infer"],
-    "worker/serve": ["worker/generate", "worker/tasks", "common/net", "common/spec"],
-    "worker/commands": ["worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
+    "worker/ask": ["worker/infer", "worker/tasks"],
+    "worker/serve": ["worker/ask", "worker/generate", "common/net", "common/spec"],
+    "worker/commands": ["worker/ask", "worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "common/base/file.h"
+#include "worker/ask/classes.h"
 #include "worker/commands/json_lines.h"
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
@@ -14,9 +14,7 @@
 #include "worker/infer/head_inference.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/table_file.h"
-#include "worker/input/text_files.h"
 #include "worker/tasks/classify/labelled_text.h"
-#include "worker/train/phases.h"
 
 namespace podium {
 namespace {
@@ -37,19 +35,6 @@ AskedSentence sentence_asked_by(const JsonLine& line) {
   return asked;
 }
 
-// What the model's training saw, as far as a checkpoint tells: the columns of its tables, and the tokens of a
-// sequence, to which what is longer was cut.
-struct Habits {
-  std::optional<ClassifySpec> columns;
-  TextLimit limit;
-};
-
-Habits habits_of(const PredictArguments& arguments, const SourceModel& model) {
-  if (!model.checkpoint) return {{}, {.tokens = model.spec.max_positions, .cut = arguments.truncate}};
-  const TrainingSpec training = training_phases(model.checkpoint->state.spec.training).back().training;
-  return {training.classify, {.tokens = training.sequence_length, .cut = true}};
-}
-
 ColumnSpec column_of(const std::string& option, const std::string& text) {
   if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != text.npos)
     return {.name = text};
@@ -60,10 +45,11 @@ ColumnSpec column_of(const std::string& option, const std::string& text) {
 // One run of the command.
 class ClassTeller {
  public:
-  ClassTeller(const PredictArguments& arguments, PredictModel& model, const Habits& habits)
+  ClassTeller(const PredictArguments& arguments, PredictModel& model, const ClassHabits& habits)
       : arguments_(arguments),
         model_(model),
         habits_(habits),
+        limit_{.tokens = habits.tokens, .cut = arguments.truncate || model.source.checkpoint},
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
   // With its sequence. Throws BadData where there is nothing to tell.
@@ -72,13 +58,12 @@ class ClassTeller {
   std::int64_t cut() const { return cut_; }
 
  private:
-  void check(const AskedSentence& asked) const;
   std::string told(const AskedSentence& asked, std::span<const float> outputs) const;
-  std::string label(std::size_t number) const { return model_.source.head.labels[number]; }
 
   const PredictArguments& arguments_;
   PredictModel& model_;
-  const Habits& habits_;
+  const ClassHabits& habits_;
+  const TextLimit limit_;  // what is longer than in training is cut as there
   HeadInference inference_;
   std::int64_t cut_ = 0;
 };
@@ -101,8 +86,9 @@ class ClassPrediction final : public Prediction {
 };
 
 AskedSentence ClassTeller::prepared(AskedSentence asked) {
-  check(asked);
-  asked.sequence = encode_text(*model_.tokenizer, asked.text, asked.pair, habits_.limit, asked.origin);
+  const std::string refusal = refusal_of(asked.text, asked.pair, habits_, model_.source.origin);
+  if (!refusal.empty()) throw BadData(asked.origin + ": " + refusal);
+  asked.sequence = encode_text(*model_.tokenizer, asked.text, asked.pair, limit_, asked.origin);
   cut_ += asked.sequence.cut;
   return asked;
 }
@@ -114,36 +100,19 @@ void ClassTeller::tell(std::span<const AskedSentence> asked) {
   for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
 }
 
-void ClassTeller::check(const AskedSentence& asked) const {
-  if (is_blank(asked.text) || (asked.pair && is_blank(*asked.pair)))
-    throw BadData(asked.origin +
-                  (asked.pair ? ": a sentence of the pair is empty" : ": the sentence is empty"));
-  if (habits_.columns && habits_.columns->pair.has_value() != asked.pair.has_value())
-    throw BadData(
-        fmt::format("{}: {} was trained on {}", asked.origin, model_.source.origin,
-                    asked.pair ? "single sentences; leave out the pair" : "pairs; add the second sentence"));
-}
-
 std::string ClassTeller::told(const AskedSentence& asked, std::span<const float> outputs) const {
-  const bool value = model_.source.head.labels.empty();
-  const std::vector<double> shares = softmax_of(outputs);
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(outputs) - outputs.begin());
+  const std::vector<std::string>& labels = model_.source.head.labels;
   if (!arguments_.json) {
     const std::string id = asked.id.empty() ? "" : in_a_field(asked.id) + "\t";
-    if (value) return fmt::format("{}{:.6g}\n", id, outputs[0]);
-    return fmt::format("{}{}\t{:.4f}\n", id, in_a_field(label(best)), shares[best]);
+    if (labels.empty()) return fmt::format("{}{:.6g}\n", id, outputs[0]);
+    const std::size_t best = likeliest_class(outputs);
+    return fmt::format("{}{}\t{:.4f}\n", id, in_a_field(labels[best]), softmax_of(outputs)[best]);
   }
   ordered_json object;
   if (!asked.id.empty()) object["id"] = asked.id;
   object["text"] = asked.text;
   if (asked.pair) object["pair"] = *asked.pair;
-  if (value) {
-    object["value"] = outputs[0];
-  } else {
-    object["label"] = label(best);
-    object["probability"] = shares[best];
-    for (std::size_t i = 0; i < shares.size(); ++i) object["probabilities"][label(i)] = shares[i];
-  }
+  object.update(class_json(outputs, labels));
   return object.dump() + "\n";
 }
 
@@ -167,7 +136,7 @@ ClassifySpec ClassPrediction::columns(ClassifySpec trained) const {
 }
 
 void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  const Habits habits = habits_of(arguments, model.source);
+  const ClassHabits habits = class_habits(model.source.checkpoint, model.source.spec.max_positions);
   ClassTeller teller(arguments, model, habits);
   const auto most = static_cast<std::size_t>(arguments.batch);
   if (text_) {
@@ -181,7 +150,7 @@ void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model
   }
   if (teller.cut() > 0)
     fmt::print(stderr, "{} texts are cut to {} tokens, the longer sentence of a pair first\n", teller.cut(),
-               habits.limit.tokens);
+               habits.tokens);
 }
 
 void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {

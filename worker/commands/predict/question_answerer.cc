@@ -1,7 +1,8 @@
 #include "worker/commands/predict/question_answerer.h"
 
-#include <algorithm>
 #include <chrono>
+
+#include "worker/ask/questions.h"
 
 namespace podium {
 
@@ -22,24 +23,17 @@ std::vector<SquadAnswers> QuestionAnswerer::answer(const SquadData& data) {
 
 std::vector<FeatureScores> QuestionAnswerer::scores_of(const SquadFeatures& features) {
   const auto begin = std::chrono::steady_clock::now();
-  const int n_best = std::min(rules_.answers.n_best, rules_.shape.sequence_length);
   std::vector<FeatureScores> scores;
   for (std::int64_t first = 0; first < features.size(); first += static_cast<std::int64_t>(batch_)) {
     std::vector<TextSequence> together;
     for (std::int64_t f = first; f < features.size() && together.size() < batch_; ++f)
-      together.push_back(sequence_of(features, f));
+      together.push_back(feature_sequence(features, f, model_.tokenizer->special()));
     for (const std::vector<float>& logits : inference_.span_scores(together))
-      scores.push_back(FeatureScores::of(logits, n_best));
+      scores.push_back(feature_scores(logits, rules_));
   }
   sequences_ += features.size();
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return scores;
-}
-
-TextSequence QuestionAnswerer::sequence_of(const SquadFeatures& features, std::int64_t feature) const {
-  TextSequence sequence;
-  features.append(feature, model_.tokenizer->special(), sequence.ids, sequence.types);
-  return sequence;
 }
 
 }  // namespace podium

@@ -28,7 +28,6 @@ class QuestionAnswerer {
 
  private:
   std::vector<FeatureScores> scores_of(const SquadFeatures& features);
-  TextSequence sequence_of(const SquadFeatures& features, std::int64_t feature) const;
 
   PredictModel& model_;
   QuestionRules rules_;

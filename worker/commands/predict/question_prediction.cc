@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "common/base/file.h"
+#include "worker/ask/questions.h"
 #include "worker/commands/json_lines.h"
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
@@ -55,11 +56,6 @@ QuestionRules rules_of(const QuestionOptions& options, const SourceModel& source
   return rules;
 }
 
-double probability_of(const SquadAnswers& answers) {
-  const auto found = std::ranges::find(answers.best, answers.answer, &ScoredAnswer::text);
-  return found == answers.best.end() ? 0 : found->probability;
-}
-
 std::string question_text(const std::string& id, const SquadAnswers& answers) {
   return fmt::format("{}{}\t{:.4f}\n", id.empty() ? "" : in_a_field(id) + "\t",
                      answers.answer.empty() ? "(none)" : in_a_field(answers.answer), probability_of(answers));
@@ -69,15 +65,7 @@ std::string question_json(const std::string& id, const SquadAnswers& answers,
                           const QuestionOptions& options) {
   nlohmann::ordered_json out;
   if (!id.empty()) out["id"] = id;
-  out["answer"] = answers.answer;
-  out["probability"] = probability_of(answers);
-  if (options.may_be_none) out["null_odds"] = answers.null_odds;
-  out["best"] = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < std::min(answers.best.size(), static_cast<std::size_t>(options.best)); ++i)
-    out["best"].push_back({{"text", answers.best[i].text},
-                           {"probability", answers.best[i].probability},
-                           {"start_logit", answers.best[i].first},
-                           {"end_logit", answers.best[i].last}});
+  out.update(answer_json(answers, options.may_be_none, options.best));
   return out.dump() + "\n";
 }
 
