@@ -61,7 +61,7 @@ HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, Ht
   } catch (const boost::system::system_error& error) {
     const std::string what = "cannot listen on " + options_.listen.text() + ": " + error.code().message();
     if (error.code() == asio::error::address_in_use)
-      throw AddressInUse(what + "; stop the program that does, or choose another port");
+      throw AddressTaken(what + "; stop the program that does, or choose another port");
     throw std::runtime_error(what);
   }
 }

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/net/client_watch.h"
 #include "common/net/http_message.h"
 #include "common/net/url.h"
 
@@ -29,6 +30,7 @@ struct ServerOptions {
   std::uint64_t small_body = 64 * 1024;
   std::uint64_t max_bodies = 512 * 1024 * 1024;
   std::size_t max_connections = 2048;
+  bool watch_clients = false;  // requests have a ServerRequest::client
   // A client that is late is cut off without an answer.
   std::chrono::milliseconds idle_timeout{75'000};    // between two requests of a connection
   std::chrono::milliseconds header_timeout{10'000};  // from a request's first byte to the end of its header
@@ -39,6 +41,8 @@ struct ServerOptions {
 struct ServerRequest : HttpRequest {
   std::string id;    // in the log, in X-Request-Id and in every problem
   std::string peer;  // the client's address and port
+  // A client that has ended its side of the connection has left, unless it has sent another request before.
+  std::shared_ptr<ClientWatch> client{};
 };
 
 struct ServerReply : HttpResponse {
@@ -55,14 +59,14 @@ using HeadCheck = std::function<std::optional<ServerReply>(const ServerRequest& 
 using HttpHandler = std::function<boost::asio::awaitable<ServerReply>(ServerRequest)>;
 
 // Another program listens on the address.
-struct AddressInUse : std::runtime_error {
+struct AddressTaken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // Lives on one thread: the executor's.
 class HttpServer {
  public:
-  // Binds and listens; throws AddressInUse or another std::runtime_error naming the address.
+  // Binds and listens; throws AddressTaken or another std::runtime_error naming the address.
   HttpServer(boost::asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
              HeadCheck check = {});
   ~HttpServer();

@@ -1,7 +1,10 @@
 #include "common/net/http_session.h"
 
+#include <sys/socket.h>
+
 #include <array>
 #include <boost/beast/http.hpp>
+#include <cerrno>
 #include <ctime>
 #include <utility>
 
@@ -113,6 +116,36 @@ void fill_header(http::response<Body>& wire, const HttpResponse& reply, const Re
   wire.set("X-Request-Id", received.request.id);
   wire.keep_alive(keep_alive);
 }
+
+// Nothing reads from the socket while a request is answered: what comes is looked at, and stays there.
+void watch_socket(Tcp::socket& socket, const std::shared_ptr<ClientWatch>& watch) {
+  socket.async_wait(Tcp::socket::wait_read, [&socket, watch](const error_code& error) {
+    if (error || watch->has_ended()) return;
+    char next = 0;
+    const ssize_t count = ::recv(socket.native_handle(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return watch_socket(socket, watch);
+    if (count <= 0) watch->leave();
+  });
+}
+
+// While a request is answered.
+class WatchedSocket {
+ public:
+  WatchedSocket(Tcp::socket& socket, std::shared_ptr<ClientWatch> watch)
+      : socket_(socket), watch_(std::move(watch)) {
+    watch_socket(socket_, watch_);
+  }
+  WatchedSocket(const WatchedSocket&) = delete;
+  ~WatchedSocket() {
+    watch_->end();
+    error_code ignored;
+    socket_.cancel(ignored);
+  }
+
+ private:
+  Tcp::socket& socket_;
+  std::shared_ptr<ClientWatch> watch_;
+};
 
 // False when the connection is no longer usable.
 template <class Stream>
@@ -271,12 +304,18 @@ template <class Stream>
 awaitable<bool> HttpSession::reply_to(Stream& stream, Received received) {
   tcp(stream).expires_never();
   ServerReply reply;
+  std::optional<WatchedSocket> watched;
   if (received.refusal) {
     spdlog::debug("refused a request from {}: {}", peer_, received.refusal->status);
     reply = std::move(*received.refusal);
   } else {
+    std::string body = std::exchange(received.request.body, {});
     ServerRequest request = received.request;
-    received.request.body.clear();
+    request.body = std::move(body);
+    if (options_.watch_clients) {
+      request.client = std::make_shared<ClientWatch>();
+      watched.emplace(tcp(stream).socket(), request.client);
+    }
     reply = co_await answer(std::move(request));
   }
   const bool keep_alive = received.keep_alive && !received.malformed && !stopping_;

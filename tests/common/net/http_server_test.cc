@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
+#include <future>
 #include <stdexcept>
 
 #include "tests/common/net/server_fixture.h"
@@ -70,6 +73,62 @@ TEST(HttpServer, KeepsAConnectionAndAnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(count_of(text, "HTTP/1.1 200"), 3);
   EXPECT_LT(text.find("\r\n\r\n/a"), text.find("\r\n\r\nhi"));
   EXPECT_LT(text.find("\r\n\r\nhi"), text.find("\r\n\r\n/b"));
+}
+
+// A server whose handler waits until its client has left, or for the time that a target of digits says in ms,
+// and answers whether the client has left.
+class WatchedClients : public testing::Test {
+ protected:
+  static ServerOptions watching() {
+    ServerOptions options;
+    options.watch_clients = true;
+    return options;
+  }
+
+  awaitable<ServerReply> answer(ServerRequest request) {
+    const long wait = std::atol(request.target.c_str() + 1);
+    boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, milliseconds(wait));
+    request.client->on_leave([&] { timer.cancel(); });
+    boost::system::error_code cancelled;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, cancelled));
+    request.client->on_leave(nullptr);
+    ServerReply reply;
+    reply.body = request.client->has_left() ? "left" : "there";
+    if (request.client->has_left()) left_.set_value();
+    co_return reply;
+  }
+
+  std::promise<void> left_;
+  TestServer server_{watching(), [this](ServerRequest request) { return answer(std::move(request)); }};
+};
+
+constexpr char kEndless[] = "GET /3600000 HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr char kShort[] = "GET /50 HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST_F(WatchedClients, ThatLeaveAreNoticed) {
+  RawClient client(server_.url());
+  client.send(kEndless);
+  client.close();
+  left_.get_future().wait();
+}
+
+TEST_F(WatchedClients, ThatLeaveLaterAreNoticed) {
+  RawClient client(server_.url());
+  for (int i = 0; i < 3; ++i) {
+    client.send(kShort);
+    EXPECT_THAT(client.read_some(), HasSubstr("there"));
+  }
+  client.send(kEndless);
+  auto left = left_.get_future();
+  EXPECT_EQ(left.wait_for(milliseconds(50)), std::future_status::timeout);
+  client.close();
+  left.wait();
+}
+
+TEST_F(WatchedClients, ThatSendTheirNextRequestAreThere) {
+  const std::string text = talk(
+      server_, std::string(kShort) + kShort + "GET /50 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(count_of(text, "there"), 3);
 }
 
 TEST(HttpServer, SaysWhenItAnswered) {
