@@ -39,6 +39,11 @@ std::vector<float> mean_row(std::span<const float> rows, std::size_t count, std:
 
 std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, int top,
                                            const ProductObserver& observer) {
+  return run(sequences, std::vector<int>(sequences.size(), top), observer);
+}
+
+std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, std::span<const int> tops,
+                                           const ProductObserver& observer) {
   if (sequences.empty()) return {};
   const SessionShape shape = shape_of(sequences, weights_.spec.max_positions);
   BertSession& bert = sessions_.at(shape);
@@ -66,7 +71,7 @@ std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequenc
       result.follows = 1 / (1 + std::exp(static_cast<double>(follows[2 * s + 1]) - follows[2 * s]));
     if (logits.empty()) continue;
     for (std::size_t i = 0; i < sequence.masked.size(); ++i, ++mask)
-      result.masks.push_back(candidates(std::span(logits).subspan(mask * vocabulary, vocabulary), top));
+      result.masks.push_back(candidates(std::span(logits).subspan(mask * vocabulary, vocabulary), tops[s]));
   }
   return results;
 }

@@ -30,7 +30,9 @@ class TextInference {
   TextInference(Context& context, BertWeights& weights, const SpecialTokens& special)
       : context_(context), weights_(weights), special_(special), sessions_(context, weights) {}
 
-  // One result a sequence; `top` candidates a mask.
+  // One result a sequence; `tops` has for each the candidates of a mask, or `top` of all.
+  std::vector<TextResult> run(std::span<const TextSequence> sequences, std::span<const int> tops,
+                              const ProductObserver& observer = nullptr);
   std::vector<TextResult> run(std::span<const TextSequence> sequences, int top,
                               const ProductObserver& observer = nullptr);
 

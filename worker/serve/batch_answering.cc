@@ -1,18 +1,11 @@
 #include <spdlog/fmt/fmt.h>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include "worker/serve/answering.h"
-#include "worker/serve/serve_replies.h"
 
 namespace podium {
 namespace {
 
-namespace asio = boost::asio;
-using asio::awaitable;
+using boost::asio::awaitable;
 
 ServerReply batch_queue_full(const BatchEngine& engine, const std::string& request_id) {
   ServerReply reply = problem(429, "the model's queue is full; try again later", request_id);
@@ -20,61 +13,70 @@ ServerReply batch_queue_full(const BatchEngine& engine, const std::string& reque
   return reply;
 }
 
-// Nothing where the queue is full. Expired once the deadline is over, whatever the engine does.
-awaitable<std::optional<EngineResult>> wait_for(asio::any_io_executor executor, BatchEngine& engine,
-                                                EngineRequest request) {
-  struct Waiting {
-    asio::steady_timer timer;
-    std::optional<EngineResult> result = std::nullopt;
-  };
-  const auto waiting = std::make_shared<Waiting>(asio::steady_timer(executor, request.deadline));
-  request.done = [executor, waiting](EngineResult result) {
-    asio::post(executor, [waiting, result = std::move(result)]() mutable {
-      waiting->result = std::move(result);
-      waiting->timer.cancel();
-    });
-  };
-  if (!engine.submit(std::move(request))) co_return std::nullopt;
-  co_await waiting->timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (!waiting->result) co_return EngineResult{.kind = EngineResult::Kind::expired};
-  co_return std::move(waiting->result);
+ServerReply too_many_passes(std::size_t passes, const BatchEngine& engine, const std::string& request_id) {
+  return problem(422,
+                 fmt::format("this takes {} passes, and a request may have {} of the queue's places; send a "
+                             "shorter text",
+                             passes, engine.most_of_request()),
+                 request_id);
 }
 
-std::optional<ServerReply> failure_of(const EngineResult& result, const std::string& request_id) {
-  if (result.kind == EngineResult::Kind::expired) return timed_out(request_id);
-  if (result.kind == EngineResult::Kind::failed) return model_failed(request_id);
-  return std::nullopt;
+// The sequences' results, or why there are none.
+struct ComputedOrRefusal {
+  std::vector<SequenceResult> results;
+  std::optional<ServerReply> refusal;
+};
+
+awaitable<ComputedOrRefusal> compute(Answering with, Asked asked, const PreparedRequest& prepared,
+                                     QueueRoom room) {
+  BatchEngine& engine = *asked->model->batches();
+  const std::string& id = asked->request.id;
+  const auto awaited = std::make_shared<Awaited<EngineResult>>(with.executor, asked->deadline);
+  EngineRequest request{.pass = prepared.pass,
+                        .top = prepared.top,
+                        .sequences = prepared.sequences,
+                        .arrived = asked->account->arrived(),
+                        .deadline = asked->deadline,
+                        .done = [awaited](EngineResult result) { awaited->give(std::move(result)); }};
+  const std::optional<std::uint64_t> number = engine.submit(std::move(request), std::move(room));
+  if (!number) co_return ComputedOrRefusal{{}, batch_queue_full(engine, id)};
+  std::optional<EngineResult> result = co_await wait_for<EngineResult>(asked, awaited);
+  if (!result) {
+    engine.cancel(*number);
+    co_return ComputedOrRefusal{{}, asked->given_up()};
+  }
+  if (result->kind == EngineResult::Kind::expired) co_return ComputedOrRefusal{{}, timed_out(id)};
+  if (result->kind == EngineResult::Kind::failed) co_return ComputedOrRefusal{{}, model_failed(id)};
+  co_return ComputedOrRefusal{std::move(result->results), {}};
 }
 
 }  // namespace
 
-awaitable<ServerReply> answer_in_batches(Answering answering, AskedModel asked, const Endpoint& endpoint) {
-  const std::string& id = asked.request.id;
-  BatchEngine& engine = *asked.model->batches();
-  if (!engine.has_room()) co_return batch_queue_full(engine, id);
-  const std::function<Result<PreparedRequest>(const nlohmann::json&)> prepare =
-      [&](const nlohmann::json& body) { return endpoint.prepare(body, *asked.model->loaded().bert); };
-  const PreparedOrRefusal<PreparedRequest> made =
-      co_await prepare_on(answering.workers, asked.request, prepare);
-  if (made.refusal) co_return *made.refusal;
+awaitable<ServerReply> answer_in_batches(Answering with, Asked asked, const Endpoint& endpoint) {
+  BatchEngine& engine = *asked->model->batches();
+  std::optional<QueueRoom> room = engine.reserve();
+  if (!room) co_return batch_queue_full(engine, asked->request.id);
+  const std::function<Result<PreparedRequest>(const nlohmann::json&)> prepare_body =
+      [make = endpoint.prepare, model = asked->model](const nlohmann::json& body) {
+        return make(body, *model->loaded().bert);
+      };
+  PreparedOrRefusal<PreparedRequest> made = co_await prepare<PreparedRequest>(with, asked, prepare_body);
+  if (made.refusal) co_return std::move(*made.refusal);
   const PreparedRequest& prepared = *made.prepared;
-  if (prepared.sequences.size() > engine.capacity())
-    co_return problem(422,
-                      fmt::format("this takes {} passes, and the queue holds {}; send a shorter text",
-                                  prepared.sequences.size(), engine.capacity()),
-                      id);
-  const ServeTime arrived = asked.account->arrived();
-  EngineRequest request{.pass = prepared.pass,
-                        .top = prepared.top,
-                        .sequences = prepared.sequences,
-                        .arrived = arrived,
-                        .deadline = arrived + prepared.timeout.value_or(answering.timeout)};
-  const std::optional<EngineResult> result =
-      co_await wait_for(answering.executor, engine, std::move(request));
-  if (!result) co_return batch_queue_full(engine, id);
-  if (std::optional<ServerReply> failure = failure_of(*result, id)) co_return *failure;
-  const auto tell = [&] { return prepared.answer(result->results); };
-  co_return json_reply(co_await run_on(answering.workers, tell));
+  if (prepared.sequences.size() > engine.most_of_request())
+    co_return too_many_passes(prepared.sequences.size(), engine, asked->request.id);
+  QueueRoom taken = std::move(*room);
+  ComputedOrRefusal computed = co_await compute(with, asked, prepared, std::move(taken));
+  if (computed.refusal) co_return std::move(*computed.refusal);
+  const auto results = std::make_shared<const std::vector<SequenceResult>>(std::move(computed.results));
+  const std::function<std::string(Awaited<std::string>&)> tell =
+      [answer = prepared.answer, model = asked->model, results](Awaited<std::string>&) {
+        return answer(*results);
+      };
+  const auto telling = begin_on<std::string>(with.writers, with.executor, asked->deadline, tell);
+  const std::optional<std::string> told = co_await wait_for<std::string>(asked, telling);
+  if (!told) co_return asked->given_up();
+  co_return json_reply(*told);
 }
 
 }  // namespace podium

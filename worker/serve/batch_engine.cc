@@ -25,7 +25,17 @@ BatchEngine::~BatchEngine() {
   thread_.join();
 }
 
-bool BatchEngine::submit(EngineRequest request) {
+std::optional<QueueRoom> BatchEngine::reserve() {
+  const std::scoped_lock lock(mutex_);
+  if (!queue_.has_room(reserved_ + 1)) return std::nullopt;
+  ++reserved_;
+  return QueueRoom([this] {
+    const std::scoped_lock lock_of_release(mutex_);
+    --reserved_;
+  });
+}
+
+std::optional<std::uint64_t> BatchEngine::submit(EngineRequest request, [[maybe_unused]] QueueRoom room) {
   PODIUM_CHECK(!request.sequences.empty(), "a request has a sequence");
   auto running = std::make_shared<Running>();
   running->request = std::move(request);
@@ -34,7 +44,8 @@ bool BatchEngine::submit(EngineRequest request) {
   running->result.results.resize(running->open);
   {
     const std::scoped_lock lock(mutex_);
-    if (!queue_.has_room(kept.sequences.size())) return false;
+    if (!queue_.has_room(reserved_ - 1 + kept.sequences.size())) return std::nullopt;
+    running->number = next_number_ + 1;
     for (std::size_t i = 0; i < kept.sequences.size(); ++i) {
       queue_.add({++next_number_, static_cast<int>(kept.pass), kept.sequences[i].length(), kept.arrived,
                   kept.deadline});
@@ -42,17 +53,21 @@ bool BatchEngine::submit(EngineRequest request) {
     }
   }
   changed_.notify_all();
-  return true;
+  return running->number;
+}
+
+void BatchEngine::cancel(std::uint64_t number) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::uint64_t> gone;
+  for (const auto& [sequence, waiting] : waiting_)
+    if (waiting.of->number == number) gone.push_back(sequence);
+  queue_.drop(gone);
+  take(gone);
 }
 
 bool BatchEngine::is_computing() const {
   const std::scoped_lock lock(mutex_);
   return computing_;
-}
-
-bool BatchEngine::has_room() const {
-  const std::scoped_lock lock(mutex_);
-  return queue_.has_room(1);
 }
 
 std::size_t BatchEngine::waiting() const {
@@ -116,17 +131,17 @@ BatchEngine::Ended BatchEngine::compute(std::vector<Waiting> batch) {
   const ServeTime begin = ServeTime::clock::now();
   std::vector<TextSequence> sequences;
   std::size_t tokens = 0;
-  int top = 0;
+  std::vector<int> tops;
   for (const Waiting& waiting : batch) {
     EngineRequest& request = waiting.of->request;
     meter_.add_wait(begin - request.arrived);
-    top = std::max(top, request.top);
+    tops.push_back(request.top);
     sequences.push_back(std::move(request.sequences[waiting.index]));
     tokens += static_cast<std::size_t>(sequences.back().length());
   }
   std::vector<SequenceResult> results;
   try {
-    results = compute_(batch.front().of->request.pass, sequences, top);
+    results = compute_(batch.front().of->request.pass, sequences, tops);
     PODIUM_CHECK(results.size() == sequences.size(), "a pass has a result for each sequence");
   } catch (const std::exception& error) {
     spdlog::error("a batch of {} sequences could not be computed: {}", sequences.size(), error.what());

@@ -1,11 +1,13 @@
 // Computes the sequences of requests on a thread of its own, batch after batch (batch_queue.h says which).
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -13,16 +15,17 @@
 
 #include "worker/infer/text_inference.h"
 #include "worker/serve/batch_queue.h"
+#include "worker/serve/queue_room.h"
 #include "worker/serve/serve_meter.h"
 
 namespace podium {
 
 // What is computed of a sequence; sequences of one pass share a batch.
-enum class HeadPass { text, span };
+enum class HeadPass { text, span, classes };
 
 struct SequenceResult {
   TextResult text;            // of HeadPass::text
-  std::vector<float> scores;  // of HeadPass::span: [tokens, 2]
+  std::vector<float> scores;  // of HeadPass::span [tokens, 2], of HeadPass::classes one a class
 };
 
 struct EngineResult {
@@ -34,16 +37,16 @@ struct EngineResult {
 
 struct EngineRequest {
   HeadPass pass = HeadPass::text;
-  int top = 0;  // candidates of each mask
+  int top = 0;  // candidates of each mask of HeadPass::text
   std::vector<TextSequence> sequences;
   ServeTime arrived;
   ServeTime deadline;                      // nothing that waits longer is computed
   std::function<void(EngineResult)> done;  // called once, on the engine's thread; throws nothing
 };
 
-// One result a sequence.
+// One result a sequence; `tops` are those of their requests.
 using ComputePass = std::function<std::vector<SequenceResult>(
-    HeadPass pass, std::span<const TextSequence> sequences, int top)>;
+    HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops)>;
 
 class BatchEngine {
  public:
@@ -53,17 +56,22 @@ class BatchEngine {
 
   bool is_computing() const;
 
-  // False where the queue has no room for all of its sequences; then nothing of it is taken.
-  bool submit(EngineRequest request);
-  // How many sequences it may ever take at once.
-  std::size_t capacity() const { return rules_.max_waiting; }
-  bool has_room() const;
+  // A place for the first sequence of a request. Nothing where the queue is full.
+  std::optional<QueueRoom> reserve();
+  // The number that the request has. Nothing where the queue has no room for the other sequences, too; then
+  // nothing of it is taken.
+  std::optional<std::uint64_t> submit(EngineRequest request, QueueRoom room);
+  // Nobody asks for it any more: what waits of it is not computed, and it need not be told its end.
+  void cancel(std::uint64_t number);
+  // How many sequences a request may have, so that others find room beside it.
+  std::size_t most_of_request() const { return std::max<std::size_t>(1, rules_.max_waiting / 4); }
   std::size_t waiting() const;
   // How long what waits will take, as fast as the batches before were computed: 1 to 60 s.
   std::chrono::seconds retry_after() const;
 
  private:
   struct Running {
+    std::uint64_t number = 0;
     EngineRequest request;
     std::size_t open = 0;  // sequences without a result
     EngineResult result;
@@ -91,6 +99,7 @@ class BatchEngine {
   BatchQueue queue_;
   std::map<std::uint64_t, Waiting> waiting_;
   std::uint64_t next_number_ = 0;
+  std::size_t reserved_ = 0;
   double tokens_per_second_ = 0;  // 0: not known
   bool closing_ = false;
   bool computing_ = false;

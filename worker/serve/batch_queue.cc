@@ -18,6 +18,13 @@ std::vector<std::uint64_t> BatchQueue::take_expired(ServeTime now) {
   return remove(goes);
 }
 
+void BatchQueue::drop(const std::vector<std::uint64_t>& numbers) {
+  std::vector<bool> goes(waiting_.size());
+  for (std::size_t i = 0; i < waiting_.size(); ++i)
+    goes[i] = std::ranges::binary_search(numbers, waiting_[i].number);
+  remove(goes);
+}
+
 std::optional<ServeTime> BatchQueue::next_start() const {
   if (waiting_.empty()) return std::nullopt;
   const std::vector<std::size_t> batch = next_batch();

@@ -43,6 +43,8 @@ class BatchQueue {
 
   // The numbers of those whose deadline is over; they wait no longer.
   std::vector<std::uint64_t> take_expired(ServeTime now);
+  // They wait no longer; `numbers` ascend.
+  void drop(const std::vector<std::uint64_t>& numbers);
   // When the next batch starts, unless more come; nothing where none waits.
   std::optional<ServeTime> next_start() const;
   // The next batch, whose sequences wait no longer. At least one waits.

@@ -39,29 +39,34 @@ std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> leng
 }
 
 std::vector<SequenceResult> BertPasses::compute(HeadPass pass, std::span<const TextSequence> sequences,
-                                                int top) {
+                                                std::span<const int> tops) {
   std::vector<int> lengths;
   for (const TextSequence& sequence : sequences) lengths.push_back(sequence.length());
   std::vector<SequenceResult> results(sequences.size());
   for (const std::vector<std::size_t>& group : groups_by_length(lengths)) {
     std::vector<TextSequence> together;
-    for (const std::size_t place : group) together.push_back(sequences[place]);
-    std::vector<SequenceResult> found = compute_padded(pass, together, top);
+    std::vector<int> tops_of_group;
+    for (const std::size_t place : group) {
+      together.push_back(sequences[place]);
+      tops_of_group.push_back(tops[place]);
+    }
+    std::vector<SequenceResult> found = compute_padded(pass, together, tops_of_group);
     for (std::size_t i = 0; i < group.size(); ++i) results[group[i]] = std::move(found[i]);
   }
   return results;
 }
 
 std::vector<SequenceResult> BertPasses::compute_padded(HeadPass pass, std::span<const TextSequence> sequences,
-                                                       int top) {
+                                                       std::span<const int> tops) {
   std::vector<SequenceResult> results(sequences.size());
-  if (pass == HeadPass::span) {
-    std::vector<std::vector<float>> scores = span_.span_scores(sequences);
-    for (std::size_t i = 0; i < results.size(); ++i) results[i].scores = std::move(scores[i]);
-  } else {
-    std::vector<TextResult> texts = text_.run(sequences, top);
+  if (pass == HeadPass::text) {
+    std::vector<TextResult> texts = text_.run(sequences, tops);
     for (std::size_t i = 0; i < results.size(); ++i) results[i].text = std::move(texts[i]);
+    return results;
   }
+  std::vector<std::vector<float>> scores =
+      pass == HeadPass::span ? heads_.span_scores(sequences) : heads_.class_logits(sequences);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].scores = std::move(scores[i]);
   return results;
 }
 

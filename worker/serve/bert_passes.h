@@ -16,16 +16,18 @@ class BertPasses {
   // Both outlive it.
   BertPasses(Context& context, BertModel& model)
       : text_(context, model.weights, model.tokenizer->special()),
-        span_(context, model.weights, model.tokenizer->special()) {}
+        heads_(context, model.weights, model.tokenizer->special()) {}
 
   // As ComputePass says.
-  std::vector<SequenceResult> compute(HeadPass pass, std::span<const TextSequence> sequences, int top);
+  std::vector<SequenceResult> compute(HeadPass pass, std::span<const TextSequence> sequences,
+                                      std::span<const int> tops);
 
  private:
-  std::vector<SequenceResult> compute_padded(HeadPass pass, std::span<const TextSequence> sequences, int top);
+  std::vector<SequenceResult> compute_padded(HeadPass pass, std::span<const TextSequence> sequences,
+                                             std::span<const int> tops);
 
   TextInference text_;
-  HeadInference span_;
+  HeadInference heads_;
 };
 
 // Places of `lengths`, in groups that are computed with padding to the longest of each: at most a fourth of

@@ -2,10 +2,8 @@
 // its requests, in a file of its own, and a line in endpoints.cc.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +20,6 @@ struct PreparedRequest {
   HeadPass pass = HeadPass::text;
   int top = 0;
   std::vector<TextSequence> sequences;
-  std::optional<std::chrono::milliseconds> timeout;
   // The body of the answer, as JSON, once everything is computed.
   std::function<std::string(const std::vector<SequenceResult>& results)> answer;
 };
@@ -40,5 +37,6 @@ const Endpoint* find_endpoint(std::string_view name);  // nullptr: there is none
 Result<PreparedRequest> prepare_fill_mask(const nlohmann::json& body, const BertModel& model);
 Result<PreparedRequest> prepare_embed(const nlohmann::json& body, const BertModel& model);
 Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertModel& model);
+Result<PreparedRequest> prepare_classify(const nlohmann::json& body, const BertModel& model);
 
 }  // namespace podium

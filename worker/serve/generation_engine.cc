@@ -41,12 +41,21 @@ GenerationEngine::~GenerationEngine() {
   thread_.join();
 }
 
-std::optional<std::size_t> GenerationEngine::submit(GenerationTask task) {
+std::optional<QueueRoom> GenerationEngine::reserve() {
+  const std::scoped_lock lock(mutex_);
+  if (waiting_.size() + reserved_ >= max_waiting_) return std::nullopt;
+  ++reserved_;
+  return QueueRoom([this] {
+    const std::scoped_lock lock_of_release(mutex_);
+    --reserved_;
+  });
+}
+
+std::size_t GenerationEngine::submit(GenerationTask task, [[maybe_unused]] QueueRoom room) {
   auto kept = std::make_shared<GenerationTask>(std::move(task));
   std::size_t number = 0;
   {
     const std::scoped_lock lock(mutex_);
-    if (waiting_.size() >= max_waiting_) return std::nullopt;
     number = ++next_number_;
     waiting_.emplace_back(number, std::move(kept));
   }
@@ -63,11 +72,6 @@ void GenerationEngine::cancel(std::size_t number) {
 bool GenerationEngine::is_computing() const {
   const std::scoped_lock lock(mutex_);
   return computing_;
-}
-
-bool GenerationEngine::has_room() const {
-  const std::scoped_lock lock(mutex_);
-  return waiting_.size() < max_waiting_;
 }
 
 std::size_t GenerationEngine::waiting() const {

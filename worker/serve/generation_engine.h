@@ -16,6 +16,7 @@
 
 #include "worker/generate/generation_batch.h"
 #include "worker/serve/batch_queue.h"
+#include "worker/serve/queue_room.h"
 #include "worker/serve/serve_meter.h"
 
 namespace podium {
@@ -46,11 +47,12 @@ class GenerationEngine {
 
   bool is_computing() const;
 
-  // The number that the request has. Nothing where the queue is full.
-  std::optional<std::size_t> submit(GenerationTask task);
+  // A place for a request. Nothing where the queue is full.
+  std::optional<QueueRoom> reserve();
+  // The number that the request has.
+  std::size_t submit(GenerationTask task, QueueRoom room);
   // Nobody asks for it any more: it leaves before the next step, and is not told its end.
   void cancel(std::size_t number);
-  bool has_room() const;
   std::size_t waiting() const;
 
  private:
@@ -76,6 +78,7 @@ class GenerationEngine {
   std::deque<Numbered> waiting_;
   std::vector<std::size_t> cancelled_;
   std::size_t next_number_ = 0;
+  std::size_t reserved_ = 0;
   bool closing_ = false;
   bool computing_ = false;
   // Of the engine's thread.

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <climits>
 
+#include "worker/generate/prompt.h"
 #include "worker/serve/request_fields.h"
 
 namespace podium {
 namespace {
 
-constexpr int kUsualTokens = 128;
 constexpr int kMostStops = 16;
 constexpr std::size_t kLongestStop = 256;  // bytes
 
@@ -33,25 +33,23 @@ std::vector<std::string> stops_of(const nlohmann::json& body, RequestFields& fie
   return {};
 }
 
-// The tokens of the prompt, of which "truncate" keeps the end; the last token of the text needs no position.
-std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int positions, bool truncate,
-                                    const LanguageModel& model, RequestFields& fields) {
-  std::vector<std::int32_t> ids;
-  model.tokenizer->encode(text, ids);
-  if (ids.empty() && !model.ends.empty()) ids.push_back(model.ends.back());
-  if (ids.empty())
-    fields.refuse("is empty, and no token that ends a text is known, to begin one with", "prompt");
-  const auto room = static_cast<std::size_t>(positions + 1 - wanted);
-  if (ids.size() <= room) return ids;
-  if (truncate)
-    ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(room));
-  else
-    fields.refuse(
-        fmt::format("has {} tokens, and with max_tokens {} the model takes {}: shorten it, or keep its end "
-                    "alone with \"truncate\": true",
-                    ids.size(), wanted, room),
-        "prompt");
-  return ids;
+// Its tokens, and how many may follow.
+void take_prompt(const std::string& prompt, const PromptRule& rule, const LanguageModel& model,
+                 RequestFields& fields, GenerationRequest& request) {
+  request.prompt = prompt_tokens(*model.tokenizer, model.ends, prompt);
+  if (request.prompt.empty())
+    return fields.refuse("is empty, and no token that ends a text is known, to begin one with", "prompt");
+  const auto length = std::ssize(request.prompt);
+  if (const std::optional<int> room = fit_prompt(rule, request.prompt)) {
+    request.max_tokens = *room;
+    return;
+  }
+  fields.refuse(
+      fmt::format("has {} tokens, and {}the model takes {}: shorten it, or keep its end alone with "
+                  "\"truncate\": true",
+                  length, rule.max_tokens ? fmt::format("with max_tokens {} ", *rule.max_tokens) : "",
+                  longest_prompt(rule)),
+      "prompt");
 }
 
 }  // namespace
@@ -59,20 +57,20 @@ std::vector<std::int32_t> prompt_of(const std::string& text, int wanted, int pos
 Result<PreparedText> prepare_text(const nlohmann::json& body, const LanguageModel& model, int positions) {
   RequestFields fields(body, {"prompt", "max_tokens", "temperature", "top_k", "top_p", "seed", "stop",
                               "stream", "truncate", "timeout_ms"});
-  PreparedText text{.timeout = fields.timeout()};
+  PreparedText text;
+  fields.check_timeout();
   const std::string prompt = fields.text("prompt");
-  text.request.max_tokens =
-      fields.number("max_tokens", std::clamp(positions / 2, 1, kUsualTokens), 1, positions);
+  PromptRule rule{.positions = positions};
+  if (fields.has("max_tokens")) rule.max_tokens = fields.number("max_tokens", 1, 1, positions);
   text.rule.sampling = {.temperature = fields.real("temperature", 1, 0, 1e6),
-                        .top_k = fields.number("top_k", 0, 0, model.weights.spec.vocab),
+                        .top_k = fields.number("top_k", 0, 0, INT_MAX),
                         .top_p = fields.real("top_p", 1, 0, 1)};
-  text.rule.seed = static_cast<std::uint64_t>(fields.number("seed", 0, 0, INT_MAX));
+  text.rule.seed = fields.seed("seed");
   text.rule.stops = stops_of(body, fields);
   text.rule.ends = model.ends;
   if (fields.has("stream")) text.stream = fields.flag("stream");
-  const bool truncate = fields.flag("truncate");
-  if (fields.errors().empty())
-    text.request.prompt = prompt_of(prompt, text.request.max_tokens, positions, truncate, model, fields);
+  rule.truncate = fields.flag("truncate");
+  if (fields.errors().empty()) take_prompt(prompt, rule, model, fields, text.request);
   if (!fields.errors().empty()) return fields.errors();
   return text;
 }

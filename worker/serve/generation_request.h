@@ -1,9 +1,7 @@
 // What clients may ask of a model that generates.
 #pragma once
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "common/base/error.h"
 #include "worker/serve/generation_engine.h"
@@ -15,7 +13,6 @@ struct PreparedText {
   GenerationRequest request;
   GenerationRule rule;
   bool stream = true;
-  std::optional<std::chrono::milliseconds> timeout;
 };
 
 // `positions`: of a slot of the engine.

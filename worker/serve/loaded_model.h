@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/ask/classes.h"
 #include "worker/generate/language_weights.h"
 #include "worker/infer/bert_weights.h"
 #include "worker/tasks/squad/question_rules.h"
@@ -19,7 +20,9 @@ namespace podium {
 struct BertModel {
   std::unique_ptr<const WordPieceTokenizer> tokenizer;
   BertWeights weights;
-  QuestionRules questions;  // where it answers any
+  QuestionRules questions;          // where it answers any
+  ClassHabits habits;               // where it classifies
+  std::vector<std::string> labels;  // of its classes; none: a value
 };
 
 struct LanguageModel {

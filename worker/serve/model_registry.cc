@@ -61,7 +61,8 @@ std::shared_ptr<ServedModel> ModelRegistry::make(const std::filesystem::path& fo
                                                  std::shared_ptr<ServeMeter> meter) {
   auto made = std::make_unique<ServedModel>(folder, load_(folder), rules_, std::move(meter));
   return {made.release(), [this](ServedModel* model) {
-            boost::asio::post(loader_, [model, change = std::make_unique<Change>(changes_)] { delete model; });
+            boost::asio::post(loader_,
+                              [model, change = std::make_unique<Change>(changes_)] { delete model; });
           }};
 }
 

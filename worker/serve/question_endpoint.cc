@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "worker/ask/questions.h"
 #include "worker/serve/endpoint.h"
 #include "worker/serve/request_fields.h"
 #include "worker/tasks/squad/squad_data.h"
@@ -30,33 +31,11 @@ struct AskedQuestion {
   SquadFeatures features;  // refers to the text
 };
 
-TextSequence feature_sequence(const SquadFeatures& features, std::int64_t feature,
-                              const SpecialTokens& special) {
-  TextSequence sequence;
-  features.append(feature, special, sequence.ids, sequence.types);
-  return sequence;
-}
-
 SquadAnswers answers_of(const AskedQuestion& asked, const std::vector<SequenceResult>& results,
                         const QuestionRules& rules) {
-  const int n_best = std::min(rules.answers.n_best, rules.shape.sequence_length);
   std::vector<FeatureScores> scores;
-  for (const SequenceResult& result : results) scores.push_back(FeatureScores::of(result.scores, n_best));
+  for (const SequenceResult& result : results) scores.push_back(feature_scores(result.scores, rules));
   return answer_question(asked.features, 0, scores, rules.answers);
-}
-
-std::string question_answer(const SquadAnswers& answers, bool may_be_none, int best) {
-  const auto chosen = std::ranges::find(answers.best, answers.answer, &ScoredAnswer::text);
-  ordered_json object{{"answer", answers.answer},
-                      {"probability", chosen == answers.best.end() ? 0 : chosen->probability}};
-  if (may_be_none) object["null_odds"] = answers.null_odds;
-  object["best"] = ordered_json::array();
-  for (std::size_t i = 0; i < std::min(answers.best.size(), static_cast<std::size_t>(best)); ++i)
-    object["best"].push_back({{"text", answers.best[i].text},
-                              {"probability", answers.best[i].probability},
-                              {"start_logit", answers.best[i].first},
-                              {"end_logit", answers.best[i].last}});
-  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -69,7 +48,8 @@ Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertMod
   rules.answers.n_best = std::max(rules.answers.n_best, best);
   rules.answers.may_be_none = fields.flag("may_be_none");
   rules.answers.null_threshold = fields.real("null_threshold", rules.answers.null_threshold, -1e6, 1e6);
-  PreparedRequest prepared{.pass = HeadPass::span, .timeout = fields.timeout()};
+  PreparedRequest prepared{.pass = HeadPass::span};
+  fields.check_timeout();
   if (!fields.errors().empty()) return fields.errors();
   const auto asked = std::make_shared<const AskedQuestion>(question, context, model);
   if (asked->features.size() == 0) {
@@ -79,7 +59,9 @@ Result<PreparedRequest> prepare_answer(const nlohmann::json& body, const BertMod
   for (std::int64_t feature = 0; feature < asked->features.size(); ++feature)
     prepared.sequences.push_back(feature_sequence(asked->features, feature, model.tokenizer->special()));
   prepared.answer = [asked, rules, best](const std::vector<SequenceResult>& results) {
-    return question_answer(answers_of(*asked, results, rules), rules.answers.may_be_none, best);
+    const ordered_json answer =
+        answer_json(answers_of(*asked, results, rules), rules.answers.may_be_none, best);
+    return answer.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   };
   return prepared;
 }

@@ -33,9 +33,7 @@ class RequestAccount {
   RequestAccount(RequestCounts& counts, std::shared_ptr<ServeMeter> meter, std::string endpoint)
       : accepted_(counts), meter_(std::move(meter)), endpoint_(std::move(endpoint)) {}
   RequestAccount(const RequestAccount&) = delete;
-  ~RequestAccount() {
-    meter_->add_request(endpoint_, outcome_, std::chrono::steady_clock::now() - arrived_);
-  }
+  ~RequestAccount() { meter_->add_request(endpoint_, outcome_, std::chrono::steady_clock::now() - arrived_); }
 
   ServeTime arrived() const { return arrived_; }
   void set_outcome(std::string outcome) { outcome_ = std::move(outcome); }

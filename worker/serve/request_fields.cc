@@ -7,6 +7,7 @@
 namespace podium {
 namespace {
 
+constexpr const char* kTimeout = "timeout_ms";
 constexpr int kLongestTimeout = 3'600'000;  // ms
 
 }  // namespace
@@ -36,6 +37,13 @@ int RequestFields::number(const char* key, int otherwise, int least, int most) {
   return otherwise;
 }
 
+std::uint64_t RequestFields::seed(const char* key) {
+  if (!has(key)) return 0;
+  if (body_[key].is_number_unsigned()) return body_[key].get<std::uint64_t>();
+  refuse("must be a whole number from 0 to 18446744073709551615", key);
+  return 0;
+}
+
 double RequestFields::real(const char* key, double otherwise, double least, double most) {
   if (!has(key)) return otherwise;
   const double number = body_[key].is_number() ? body_[key].get<double>() : least - 1;
@@ -51,9 +59,14 @@ bool RequestFields::flag(const char* key) {
   return false;
 }
 
-std::optional<std::chrono::milliseconds> RequestFields::timeout() {
-  const int timeout = number("timeout_ms", 0, 1, kLongestTimeout);
-  return timeout == 0 ? std::nullopt : std::optional(std::chrono::milliseconds(timeout));
+void RequestFields::check_timeout() { number(kTimeout, 0, 1, kLongestTimeout); }
+
+std::optional<std::chrono::milliseconds> stated_timeout(const nlohmann::json& body) {
+  const auto stated = body.find(kTimeout);
+  if (stated == body.end()) return std::nullopt;
+  const std::optional<std::int64_t> timeout = whole_number(*stated, 1);
+  if (!timeout || *timeout > kLongestTimeout) return std::nullopt;
+  return std::chrono::milliseconds(*timeout);
 }
 
 void RequestFields::refuse(const std::string& message, const char* key) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,9 +22,10 @@ class RequestFields {
   std::string text(const char* key);  // must be there; "" where it is not one
   std::optional<std::string> optional_text(const char* key);
   int number(const char* key, int otherwise, int least, int most);
+  std::uint64_t seed(const char* key);  // 0 where it is not there
   double real(const char* key, double otherwise, double least, double most);
   bool flag(const char* key);
-  std::optional<std::chrono::milliseconds> timeout();  // "timeout_ms"
+  void check_timeout();  // "timeout_ms", which stated_timeout() tells
 
   void refuse(const std::string& message, const char* key);
   const Errors& errors() const { return errors_; }
@@ -32,5 +34,8 @@ class RequestFields {
   const nlohmann::json& body_;
   Errors errors_;
 };
+
+// "timeout_ms" of the body, where it is one.
+std::optional<std::chrono::milliseconds> stated_timeout(const nlohmann::json& body);
 
 }  // namespace podium

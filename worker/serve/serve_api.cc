@@ -48,6 +48,8 @@ std::string outcome_of(int status) {
       return "queue_full";
     case 500:
       return "failed";
+    case 499:
+      return "client_left";
     case 503:
       return "not_ready";
     case 504:
@@ -118,12 +120,13 @@ awaitable<ServerReply> ServeApi::ask_model(ServerRequest request, const ModelReg
   }
   const std::string id = request.id;
   const auto account = std::make_shared<RequestAccount>(counts_, entry.meter, std::string(endpoint.name));
-  const AskedModel asked{std::move(request), entry.model, account};
-  const Answering with{executor_, workers_, options_.timeout};
+  const Asked asked = std::make_shared<AskedModel>(std::move(request), entry.model, account,
+                                                   account->arrived() + options_.timeout);
+  const Answering with{executor_, readers_, writers_};
   ServerReply reply;
-  if (!asked.model)
+  if (!asked->model)
     reply = problem(503, "the model is not loaded yet; try again soon", id);
-  else if (const LoadedModel& loaded = asked.model->loaded(); !endpoint.suits(loaded))
+  else if (const LoadedModel& loaded = asked->model->loaded(); !endpoint.suits(loaded))
     reply = problem(
         422, fmt::format("the model has no {}; it has {}", endpoint.name, endpoint_names(&loaded)), id);
   else if (endpoint.prepare)

@@ -1,4 +1,4 @@
-// The HTTP API of podium-worker serve (docs/serving.md). Texts become tokens, and results answers, on a pool
+// The HTTP API of podium-worker serve (docs/serving.md). Texts become tokens, and results answers, on pools
 // of threads; what lies between is the engine's. On the server's thread.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ServeOptions {
 
 class ServeApi {
  public:
-  // The registry outlives it.
+  // The registry outlives it. Requests have a ServerRequest::client.
   ServeApi(boost::asio::any_io_executor executor, ModelRegistry& models, ServeOptions options);
 
   // The refusal of a request by its header alone.
@@ -53,7 +53,7 @@ class ServeApi {
   ServeOptions options_;
   bool draining_ = false;
   RequestCounts counts_;
-  boost::asio::thread_pool workers_{2};
+  boost::asio::thread_pool readers_{2}, writers_{1};
 };
 
 }  // namespace podium

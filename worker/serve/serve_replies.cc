@@ -59,6 +59,11 @@ ServerReply timed_out(const std::string& request_id) {
                  request_id);
 }
 
+// 499 is nginx's for this; only a client that has ended no more than its side of the connection sees it.
+ServerReply client_left(const std::string& request_id) {
+  return problem(499, "the connection was ended before the answer", request_id);
+}
+
 ServerReply model_failed(const std::string& request_id) {
   return problem(500, "the model could not compute this; the server's log says why", request_id);
 }

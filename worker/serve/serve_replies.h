@@ -14,6 +14,7 @@ bool is_json(std::string_view content_type);
 ServerReply text_reply(std::string text);
 ServerReply json_reply(std::string json);
 ServerReply timed_out(const std::string& request_id);
+ServerReply client_left(const std::string& request_id);
 ServerReply model_failed(const std::string& request_id);
 
 // "fill-mask, embed": all, or those that suit a model.

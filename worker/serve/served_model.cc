@@ -27,9 +27,11 @@ void warm_up(BertPasses& passes, const BertModel& model, const BatchRules& rules
   const int full = std::clamp(rules.max_tokens / most, 1, rules.max_sequences);
   for (const auto& [count, length] : {std::pair{1, std::min(kShort, most)}, {1, most}, {full, most}}) {
     const std::vector<TextSequence> batch(static_cast<std::size_t>(count), made_up_sequence(length, model));
+    const std::vector<int> tops(batch.size(), 1);
     for (int time = 0; time < 2; ++time) {
-      passes.compute(HeadPass::text, batch, 1);
-      if (model.weights.span) passes.compute(HeadPass::span, batch, 1);
+      passes.compute(HeadPass::text, batch, tops);
+      if (model.weights.span) passes.compute(HeadPass::span, batch, tops);
+      if (model.weights.classifier) passes.compute(HeadPass::classes, batch, tops);
     }
   }
 }
@@ -56,9 +58,11 @@ ServedModel::ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedMod
 void ServedModel::serve_bert(const BatchRules& rules) {
   passes_.emplace(*loaded_->context, *loaded_->bert);
   warm_up(*passes_, *loaded_->bert, rules);
-  batches_ = std::make_unique<BatchEngine>([this](HeadPass pass, std::span<const TextSequence> sequences,
-                                                  int top) { return passes_->compute(pass, sequences, top); },
-                                           rules, *meter_);
+  batches_ = std::make_unique<BatchEngine>(
+      [this](HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops) {
+        return passes_->compute(pass, sequences, tops);
+      },
+      rules, *meter_);
 }
 
 void ServedModel::serve_language(const ServeRules& rules) {
@@ -67,7 +71,8 @@ void ServedModel::serve_language(const ServeRules& rules) {
       *loaded_->context, model.weights,
       CacheShape{.slots = rules.texts, .positions = std::min(rules.positions, loaded_->spec.max_positions)});
   warm_up(*session_);
-  texts_ = std::make_unique<GenerationEngine>(*session_, *model.tokenizer, rules.batches.max_waiting, *meter_);
+  texts_ =
+      std::make_unique<GenerationEngine>(*session_, *model.tokenizer, rules.batches.max_waiting, *meter_);
 }
 
 }  // namespace podium

@@ -21,6 +21,11 @@ namespace asio = boost::asio;
 
 constexpr std::chrono::milliseconds kSendAnswers{2'000};  // what is computed, to clients that read
 
+ServerOptions watching_clients(ServerOptions options) {
+  options.watch_clients = true;
+  return options;
+}
+
 class Server {
  public:
   Server(const ServerSettings& settings, LoadModel load)
@@ -28,7 +33,7 @@ class Server {
         models_(settings.models, std::move(load), settings.rules),
         api_(io_.get_executor(), models_, settings.api),
         http_(
-            io_.get_executor(), settings.http,
+            io_.get_executor(), watching_clients(settings.http),
             [this](ServerRequest request) { return api_.answer(std::move(request)); },
             [this](const ServerRequest& head) { return api_.refuse(head); }) {}
 
@@ -114,7 +119,7 @@ class Server {
 std::unique_ptr<Server> listening(const ServerSettings& settings, LoadModel load) {
   try {
     return std::make_unique<Server>(settings, std::move(load));
-  } catch (const AddressInUse& taken) {
+  } catch (const AddressTaken& taken) {
     throw Failure(WorkerExit::address_in_use, taken.what());
   }
 }

@@ -22,8 +22,8 @@ struct ServerSettings {
 
 // Serves until SIGTERM or SIGINT, and returns when all accepted requests are answered, or at the end of the
 // grace, with threads left behind (leave_process.h) where something is being loaded or computed; `load` must
-// outlive these. SIGHUP loads the models' folders again. `on_listening` is told the address. Throws BadData or
-// Failure where a model cannot be loaded at the start, and Failure(address_in_use) or std::runtime_error
+// outlive these. SIGHUP loads the models' folders again. `on_listening` is told the address. Throws BadData
+// or Failure where a model cannot be loaded at the start, and Failure(address_in_use) or std::runtime_error
 // where the address cannot be listened on.
 void serve(const ServerSettings& settings, LoadModel load,
            const std::function<void(const std::string& address)>& on_listening);

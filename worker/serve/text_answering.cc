@@ -18,37 +18,45 @@ using Kind = GenerationEnded::Kind;
 // A text that is being generated for a client. Where this goes before the end, the client has gone, and so
 // does the text.
 struct ComingText {
-  AskedModel asked;
+  Asked asked;
   std::shared_ptr<TextChannel> channel;
   std::size_t number = 0;
   std::size_t prompt_tokens = 0;
   bool ended = false;
-  std::optional<TextChannel::Piece> first;
+  std::optional<TextChannel::Piece> first = std::nullopt;
 
+  ComingText(Asked asked_in, std::shared_ptr<TextChannel> channel_in, std::size_t number_in,
+             std::size_t prompt_tokens_in)
+      : asked(std::move(asked_in)),
+        channel(std::move(channel_in)),
+        number(number_in),
+        prompt_tokens(prompt_tokens_in) {}
+  ComingText(const ComingText&) = delete;
   ~ComingText() {
     if (ended) return;
-    asked.account->set_outcome("client_left");
-    asked.model->texts()->cancel(number);
+    asked->account->set_outcome("client_left");
+    asked->model->texts()->cancel(number);
   }
 };
 
 std::string dumped(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 json end_of(const ComingText& coming, const Generation& done) {
-  return {
-      {"end", to_string(done.reason)}, {"tokens", done.ids.size()}, {"prompt_tokens", coming.prompt_tokens}};
+  return {{"reason", to_string(done.reason)},
+          {"tokens", done.ids.size()},
+          {"prompt_tokens", coming.prompt_tokens}};
 }
 
 // The last event.
 std::string end_event(const ComingText& coming, const GenerationEnded& ended) {
-  RequestAccount& account = *coming.asked.account;
+  RequestAccount& account = *coming.asked->account;
   if (ended.kind == Kind::done) {
     account.set_outcome("answered");
     return format_event({.name = "end", .data = dumped(end_of(coming, ended.generation))});
   }
   const bool late = ended.kind == Kind::expired;
   account.set_outcome(late ? "timed_out" : "failed");
-  const std::string& id = coming.asked.request.id;
+  const std::string& id = coming.asked->request.id;
   return format_event({.name = "error", .data = (late ? timed_out(id) : model_failed(id)).body});
 }
 
@@ -59,6 +67,7 @@ awaitable<std::optional<std::string>> next_events(std::shared_ptr<ComingText> co
     piece = *std::exchange(coming->first, std::nullopt);
   else
     piece = co_await coming->channel->next();
+  if (piece.has_left) co_return std::nullopt;
   std::string events;
   if (!piece.text.empty()) events = format_event({.name = "text", .data = dumped({{"text", piece.text}})});
   coming->ended = piece.ended.has_value();
@@ -79,11 +88,12 @@ awaitable<ServerReply> whole_text(std::shared_ptr<ComingText> coming) {
   TextChannel::Piece piece = *std::exchange(coming->first, std::nullopt);
   while (true) {
     text += piece.text;
-    if (piece.ended) break;
+    if (piece.ended || piece.has_left) break;
     piece = co_await coming->channel->next();
   }
+  const std::string& id = coming->asked->request.id;
+  if (piece.has_left) co_return client_left(id);
   coming->ended = true;
-  const std::string& id = coming->asked.request.id;
   if (piece.ended->kind == Kind::expired) co_return timed_out(id);
   if (piece.ended->kind == Kind::failed) co_return model_failed(id);
   json body = end_of(*coming, piece.ended->generation);
@@ -91,40 +101,36 @@ awaitable<ServerReply> whole_text(std::shared_ptr<ComingText> coming) {
   co_return json_reply(dumped(body));
 }
 
-std::optional<std::size_t> submit(GenerationEngine& engine, const PreparedText& text, ServeTime arrived,
-                                  std::chrono::milliseconds timeout,
-                                  const std::shared_ptr<TextChannel>& channel) {
-  return engine.submit({.request = text.request,
-                        .rule = text.rule,
-                        .arrived = arrived,
-                        .deadline = arrived + text.timeout.value_or(timeout),
-                        .on_text = [channel](std::string piece) { channel->add(std::move(piece)); },
-                        .on_end = [channel](GenerationEnded ended) { channel->end(std::move(ended)); }});
+GenerationTask task_of(const Asked& asked, const PreparedText& text,
+                       const std::shared_ptr<TextChannel>& channel) {
+  return {.request = text.request,
+          .rule = text.rule,
+          .arrived = asked->account->arrived(),
+          .deadline = asked->deadline,
+          .on_text = [channel](std::string piece) { channel->add(std::move(piece)); },
+          .on_end = [channel](GenerationEnded ended) { channel->end(std::move(ended)); }};
 }
 
 }  // namespace
 
-awaitable<ServerReply> answer_with_text(Answering answering, AskedModel asked) {
-  const std::string id = asked.request.id;
-  GenerationEngine& engine = *asked.model->texts();
-  if (!engine.has_room()) co_return problem(429, "the model's queue is full; try again later", id);
-  const std::function<Result<PreparedText>(const json&)> prepare = [&](const json& body) {
-    return prepare_text(body, *asked.model->loaded().language, asked.model->positions());
+awaitable<ServerReply> answer_with_text(Answering with, Asked asked) {
+  GenerationEngine& engine = *asked->model->texts();
+  std::optional<QueueRoom> room = engine.reserve();
+  if (!room) co_return problem(429, "the model's queue is full; try again later", asked->request.id);
+  const std::function<Result<PreparedText>(const json&)> prepare_body = [model =
+                                                                             asked->model](const json& body) {
+    return prepare_text(body, *model->loaded().language, model->positions());
   };
-  const PreparedOrRefusal<PreparedText> made = co_await prepare_on(answering.workers, asked.request, prepare);
-  if (made.refusal) co_return *made.refusal;
-  const auto channel = std::make_shared<TextChannel>(answering.executor);
-  const std::optional<std::size_t> number =
-      submit(engine, *made.prepared, asked.account->arrived(), answering.timeout, channel);
-  if (!number) co_return problem(429, "the model's queue is full; try again later", id);
-  const auto coming = std::make_shared<ComingText>();
-  coming->asked = std::move(asked);
-  coming->channel = channel;
-  coming->number = *number;
-  coming->prompt_tokens = made.prepared->request.prompt.size();
+  PreparedOrRefusal<PreparedText> made = co_await prepare<PreparedText>(with, asked, prepare_body);
+  if (made.refusal) co_return std::move(*made.refusal);
+  const PreparedText& text = *made.prepared;
+  const auto channel = std::make_shared<TextChannel>(with.executor);
+  const std::size_t number = engine.submit(task_of(asked, text, channel), std::move(*room));
+  const auto coming = std::make_shared<ComingText>(asked, channel, number, text.request.prompt.size());
+  asked->request.client->on_leave([channel] { channel->leave(); });
   coming->first = co_await channel->next();
   const bool fails = coming->first->ended && coming->first->ended->kind != Kind::done;
-  if (made.prepared->stream && !fails) co_return stream_of(coming);
+  if (text.stream && !fails && !coming->first->has_left) co_return stream_of(coming);
   co_return co_await whole_text(coming);
 }
 

@@ -27,7 +27,7 @@ void TextChannel::end(GenerationEnded ended) {
 }
 
 asio::awaitable<TextChannel::Piece> TextChannel::next() {
-  while (come_.text.empty() && !come_.ended)
+  while (come_.text.empty() && !come_.ended && !come_.has_left)
     co_await changed_.async_wait(asio::as_tuple(asio::use_awaitable));
   co_return std::exchange(come_, {});
 }

@@ -20,11 +20,16 @@ class TextChannel : public std::enable_shared_from_this<TextChannel> {
   void add(std::string text);
   void end(GenerationEnded ended);
 
-  // On the executor's thread: what has come since the last piece, at least something, or the end. One at a
-  // time.
+  // On the executor's thread: the client has left, and no more pieces come.
+  void leave() {
+    come_.has_left = true;
+    wake();
+  }
+  // What has come since the last piece, at least something, or the end. One at a time.
   struct Piece {
     std::string text;
     std::optional<GenerationEnded> ended;  // no more pieces come
+    bool has_left = false;
   };
   boost::asio::awaitable<Piece> next();
 

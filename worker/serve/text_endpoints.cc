@@ -1,11 +1,10 @@
 // fill-mask and embed: what a BERT makes of a text or a pair of texts (worker/infer/text_answers.h).
 #include <spdlog/fmt/fmt.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "worker/infer/text_answers.h"
-#include "worker/input/bad_data.h"
+#include "worker/serve/encoded_text.h"
 #include "worker/serve/endpoint.h"
 #include "worker/serve/request_fields.h"
 
@@ -16,6 +15,7 @@ using nlohmann::json;
 
 constexpr int kMostCandidates = 1000;  // of a mask
 constexpr int kUsualCandidates = 5;
+constexpr std::size_t kMostOfAllMasks = 10'000;
 
 // "text", and "next" of a pair. A mistake is among the fields' errors.
 TextSequence text_sequence(RequestFields& fields, const BertModel& model) {
@@ -23,12 +23,7 @@ TextSequence text_sequence(RequestFields& fields, const BertModel& model) {
   const std::optional<std::string> next = fields.optional_text("next");
   const TextLimit limit{.tokens = model.weights.spec.max_positions, .cut = fields.flag("truncate")};
   if (!fields.errors().empty()) return {};
-  try {
-    return encode_text(*model.tokenizer, text, next, limit, "the text");
-  } catch (const BadData& error) {
-    fields.refuse(error.what(), "text");
-    return {};
-  }
+  return encoded_text(*model.tokenizer, text, next, limit, fields);
 }
 
 void check_heads(const TextSequence& sequence, const BertModel& model, RequestFields& fields) {
@@ -40,10 +35,17 @@ void check_heads(const TextSequence& sequence, const BertModel& model, RequestFi
   if (sequence.masked.empty() && !sequence.is_pair()) fields.refuse("has no [MASK] to fill", "text");
 }
 
-std::string mask_answer(const TextSequence& sequence, TextResult result, std::size_t top,
+void check_candidates(const TextSequence& sequence, std::size_t top, RequestFields& fields) {
+  const std::size_t masks = sequence.masked.size();
+  if (masks * top > kMostOfAllMasks)
+    fields.refuse(fmt::format("{} candidates for each of {} masks are more than {} together; ask for {} or "
+                              "fewer, or send fewer masks",
+                              top, masks, kMostOfAllMasks, kMostOfAllMasks / masks),
+                  "top");
+}
+
+std::string mask_answer(const TextSequence& sequence, TextResult result,
                         const WordPieceTokenizer& tokenizer) {
-  for (auto& candidates : result.masks)  // others of the batch may have asked for more
-    candidates.resize(std::min(top, candidates.size()));
   drop_unknown(result, tokenizer);
   return result_json(sequence, result, tokenizer).dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -63,21 +65,23 @@ std::string numbers(std::span<const float> values) {
 Result<PreparedRequest> prepare_fill_mask(const json& body, const BertModel& model) {
   RequestFields fields(body, {"text", "next", "top", "truncate", "timeout_ms"});
   const int top = fields.number("top", kUsualCandidates, 1, kMostCandidates);
-  PreparedRequest prepared{.pass = HeadPass::text, .top = top, .timeout = fields.timeout()};
+  PreparedRequest prepared{.pass = HeadPass::text, .top = top};
+  fields.check_timeout();
   const TextSequence sequence = text_sequence(fields, model);
   if (fields.errors().empty()) check_heads(sequence, model, fields);
+  if (fields.errors().empty()) check_candidates(sequence, static_cast<std::size_t>(top), fields);
   if (!fields.errors().empty()) return fields.errors();
   prepared.sequences = {sequence};
-  prepared.answer = [sequence, top = static_cast<std::size_t>(top),
-                     &model](const std::vector<SequenceResult>& results) {
-    return mask_answer(sequence, results.front().text, top, *model.tokenizer);
+  prepared.answer = [sequence, &model](const std::vector<SequenceResult>& results) {
+    return mask_answer(sequence, results.front().text, *model.tokenizer);
   };
   return prepared;
 }
 
 Result<PreparedRequest> prepare_embed(const json& body, const BertModel& model) {
   RequestFields fields(body, {"text", "next", "truncate", "timeout_ms"});
-  PreparedRequest prepared{.pass = HeadPass::text, .timeout = fields.timeout()};
+  PreparedRequest prepared{.pass = HeadPass::text};
+  fields.check_timeout();
   TextSequence sequence = text_sequence(fields, model);
   if (!fields.errors().empty()) return fields.errors();
   sequence.masked.clear();  // nothing is predicted

@@ -22,9 +22,10 @@ struct ReadingPace {
 };
 
 // Collective over `world`. Runs `read` on a thread of its own, which may be left behind (leave_process.h), so
-// `read` must own what it uses. Returns when every rank has read; rank 0 notes the progress and what was noticed about the
-// text. Throws what `read` throws, PeerLost if it failed on another rank, StopRequested on all ranks soon
-// after `stop` was raised on one, and BadData on all ranks if they have not all read the same text.
+// `read` must own what it uses. Returns when every rank has read; rank 0 notes the progress and what was
+// noticed about the text. Throws what `read` throws, PeerLost if it failed on another rank, StopRequested on
+// all ranks soon after `stop` was raised on one, and BadData on all ranks if they have not all read the same
+// text.
 TaskSource read_together(Communicator& world, EventLog& events, const std::atomic<bool>& stop,
                          std::function<TaskSource(Reading&)> read, const ReadingPace& pace = {});
 }  // namespace podium

@@ -64,20 +64,28 @@ class BatchEngineTest : public testing::Test {
   std::optional<std::future<EngineResult>> ask(const std::vector<int>& lengths,
                                                std::chrono::milliseconds timeout = seconds(600)) {
     const auto told = std::make_shared<std::promise<EngineResult>>();
-    EngineRequest request{.arrived = std::chrono::steady_clock::now()};
+    EngineRequest request{.top = top_, .arrived = std::chrono::steady_clock::now()};
     request.deadline = request.arrived + timeout;
     for (const int length : lengths) request.sequences.push_back(sequence_of(length));
     request.done = [told](EngineResult result) { told->set_value(std::move(result)); };
-    if (!engine_.submit(std::move(request))) return std::nullopt;
+    std::optional<QueueRoom> room = engine_.reserve();
+    if (!room) return std::nullopt;
+    number_ = engine_.submit(std::move(request), std::move(*room));
+    if (!number_) return std::nullopt;
     return told->get_future();
   }
 
+  std::optional<std::uint64_t> number_;  // of the request before
+  int top_ = 1;                          // of the next request
+  std::vector<int> tops_;                // of the pass before
   MadeUpPasses passes_;
   ServeMeter meter_;
-  BatchEngine engine_{
-      [this](HeadPass, std::span<const TextSequence> sequences, int) { return passes_.compute(sequences); },
-      {.max_tokens = 10, .max_waiting = 6},
-      meter_};
+  BatchEngine engine_{[this](HeadPass, std::span<const TextSequence> sequences, std::span<const int> tops) {
+                        tops_.assign(tops.begin(), tops.end());
+                        return passes_.compute(sequences);
+                      },
+                      {.max_tokens = 10, .max_waiting = 6},
+                      meter_};
 };
 
 TEST_F(BatchEngineTest, WhatCameMeanwhileIsComputedTogether) {
@@ -116,8 +124,56 @@ TEST_F(BatchEngineTest, AFullQueueTakesNothingOfARequest) {
   EXPECT_FALSE(ask({1, 1, 1}));
   EXPECT_EQ(engine_.waiting(), 4U);
   EXPECT_TRUE(ask({1, 1}));
-  EXPECT_FALSE(engine_.has_room());
+  EXPECT_FALSE(engine_.reserve());
   EXPECT_GE(engine_.retry_after(), seconds(1));
+}
+
+TEST_F(BatchEngineTest, RoomIsKeptForWhatIsNotReadYet) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  std::optional<QueueRoom> room = engine_.reserve();
+  EXPECT_FALSE(ask({1, 1, 1, 1, 1, 1}));
+  EXPECT_TRUE(ask({1, 1, 1, 1, 1}));
+  EXPECT_FALSE(engine_.reserve());
+  room.reset();
+  EXPECT_TRUE(engine_.reserve());
+  EXPECT_TRUE(ask({1}));
+  EXPECT_FALSE(engine_.reserve());
+}
+
+TEST_F(BatchEngineTest, ARequestMayHaveAFourthOfTheQueue) {
+  ServeMeter meter;
+  const auto nothing = [](HeadPass, std::span<const TextSequence>, std::span<const int>) {
+    return std::vector<SequenceResult>();
+  };
+  EXPECT_EQ(BatchEngine(nothing, {.max_waiting = 512}, meter).most_of_request(), 128U);
+  EXPECT_EQ(BatchEngine(nothing, {.max_waiting = 1}, meter).most_of_request(), 1U);
+}
+
+TEST_F(BatchEngineTest, WhatIsCancelledIsNotComputed) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  auto gone = ask({2, 2});
+  const std::uint64_t number = *number_;
+  auto other = ask({3});
+  engine_.cancel(number);
+  EXPECT_EQ(engine_.waiting(), 1U);
+  engine_.cancel(number);
+  passes_.let_go(2);
+  EXPECT_THAT(other->get().results[0].scores, testing::ElementsAre(3, 1));
+  EXPECT_THROW(gone->get(), std::future_error) << "it is told nothing";
+}
+
+TEST_F(BatchEngineTest, EachSequenceHasTheCandidatesOfItsRequest) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  top_ = 7;
+  auto second = ask({2, 2});
+  top_ = 3;
+  auto third = ask({3});
+  passes_.let_go(2);
+  third->get();
+  EXPECT_THAT(tops_, testing::ElementsAre(7, 7, 3));
 }
 
 TEST_F(BatchEngineTest, TheLateAreNotComputed) {

@@ -90,6 +90,14 @@ TEST_F(BatchQueueTest, HasAtMostSoManySequences) {
   EXPECT_THAT(queue_.take_batch(), ElementsAre(5));
 }
 
+TEST_F(BatchQueueTest, WhatIsDroppedWaitsNoLonger) {
+  for (std::uint64_t number = 1; number <= 4; ++number) add({.number = number, .tokens = 10});
+  queue_.drop({1, 3});
+  EXPECT_EQ(queue_.size(), 2U);
+  EXPECT_EQ(queue_.tokens(), 20);
+  EXPECT_THAT(queue_.take_batch(), ElementsAre(2, 4));
+}
+
 TEST_F(BatchQueueTest, TheMostUrgentGoFirst) {
   add({.number = 1, .deadline = 300});
   add({.number = 2, .deadline = 100});

@@ -9,12 +9,68 @@ import unittest
 import served
 
 FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-models-")
-MODELS = {"bert": pathlib.Path(FOLDER.name) / "bert", "squad": pathlib.Path(FOLDER.name) / "squad"}
+MODELS = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "grades", "moods", "squad")}
+MOODS = ["glad", "sad", "neither \"glad\" nor sad"]
 
 
 def setUpModule():
     served.write_model(MODELS["bert"], 1)
     served.write_model(MODELS["squad"], 2, question_answering=True)
+    served.write_classifier(MODELS["moods"], 3, MOODS)
+    served.write_classifier(MODELS["grades"], 4, [])
+
+
+PAIRS = '''
+version: 1
+name: pairs
+model: {family: bert, layers: 1, hidden: 64, heads: 4, intermediate: 128, max_positions: 32}
+data: {train: pairs.tsv, tokenizer: {wordpiece: vocab.txt}}
+training:
+  task: classify
+  classify: {sentence: first, pair: second, label: kind}
+  optimizer: {lr: 1.0e-3}
+  schedule: {steps: 2}
+  batch: {global: 8, micro: 8}
+  sequence_length: 16
+resources: {devices: 1, kind: cpu, walltime: 1h}
+checkpoint: {every: 2 steps}
+'''
+
+
+def train_pairs(folder):
+    """A checkpoint of a classifier of pairs, which it was shown in sequences of 16 tokens."""
+    chance, data = random.Random(8), folder / "data"
+    data.mkdir(parents=True)
+    (data / "vocab.txt").write_text("\n".join(served.VOCABULARY) + "\n")
+    rows = [f"{served.text(chance, 3, 0)}\t{served.text(chance, 4, 0)}\t{kind}" for kind in ("same", "other") for _ in range(8)]
+    (data / "pairs.tsv").write_text("\n".join(["first\tsecond\tkind", *rows]) + "\n")
+    (folder / "pairs.yaml").write_text(PAIRS)
+    served.worker("local", folder / "pairs.yaml", "--data", data, "--out", folder / "run", "--threads", 1)
+    return folder / "run" / "checkpoints"
+
+
+class Checkpoints(unittest.TestCase):
+    def test_a_checkpoint_takes_what_its_training_did(self):
+        folder = pathlib.Path(FOLDER.name) / "pairs"
+        checkpoints, chance = train_pairs(folder), random.Random(9)
+        asked = [{"text": served.text(chance, first, 0), "pair": served.text(chance, second, 0)}
+                 for first, second in ((1, 1), (6, 7), (20, 9), (2, 40))]
+        expected = [json.loads(line) for line in served.worker(
+            "predict", checkpoints, "--jsonl", "-", "--json", "--batch", 1, "--data", folder / "data",
+            given="".join(json.dumps(one) + "\n" for one in asked)).splitlines()]
+        with served.Server({"pairs": checkpoints}, "--data", folder / "data") as server:
+            client = server.client()
+            for one, line in zip(asked, expected, strict=True):
+                told = client.ask("pairs", "classify", {**one, "truncate": True}).json()
+                words = sum(len(text.split()) for text in one.values())
+                self.assertEqual((told["tokens"], told["cut"]), (min(16, words + 3), words + 3 > 16))
+                self.assertEqual((told["label"], set(told["probabilities"])), (line["label"], {"same", "other"}))
+                for name, probability in line["probabilities"].items():
+                    self.assertAlmostEqual(told["probabilities"][name], probability, places=5)
+            for body, said in ((asked[2], "takes at most 16"), ({"text": "w1"}, "was trained on pairs")):
+                reply = client.ask("pairs", "classify", body)
+                self.assertEqual(reply.status, 422)
+                self.assertIn(said, reply.json()["detail"])
 
 
 class Endpoints(served.ServedTest):
@@ -94,6 +150,54 @@ class Endpoints(served.ServedTest):
                 if fields:
                     self.assertAlmostEqual(told["null_odds"], line["null_odds"], places=4)
 
+    def same_class(self, told, expected, tokens):
+        self.assertEqual(told.pop("tokens"), tokens)
+        self.assertEqual(set(told) | {"text", "pair"}, set(expected) | {"pair", "cut"})
+        self.assertEqual(told.get("label"), expected.get("label"))
+        self.assertEqual(list(told.get("probabilities", {})), list(expected.get("probabilities", {})))
+        for name, probability in expected.get("probabilities", {}).items():
+            self.assertAlmostEqual(told["probabilities"][name], probability, places=5)
+        for number in {"probability", "value"} & set(expected):
+            self.assertAlmostEqual(told[number], expected[number], places=5)
+
+    def predicted(self, model, asked, *options):
+        lines = "".join(json.dumps(one) + "\n" for one in asked)
+        return [json.loads(line) for line in served.worker(
+            "predict", model, "--jsonl", "-", "--json", "--batch", 1, *options, given=lines).splitlines()]
+
+    def test_classify_says_what_predict_says(self):
+        chance = random.Random(6)
+        asked = [{"text": served.text(chance, words, 0)} for words in (1, 7, 30, 62)]
+        asked += [{"text": served.text(chance, 5, 0), "pair": served.text(chance, words, 0)} for words in (1, 30)]
+        lengths = [3, 9, 32, 64, 9, 38]
+        labels = set()
+        for model in ("moods", "grades"):
+            for one, expected, tokens in zip(asked, self.predicted(MODELS[model], asked), lengths, strict=True):
+                told = self.ask(model, "classify", **one)
+                self.assertFalse(told["cut"])
+                self.same_class(told, expected, tokens)
+                labels.add(told.get("label"))
+        self.assertGreater(len(labels), 2, "a value, and several classes")
+        told = self.ask("moods", "classify", text="w1")
+        self.assertEqual(set(told["probabilities"]), set(MOODS))
+        self.assertAlmostEqual(sum(told["probabilities"].values()), 1, places=6)
+        self.assertEqual(told["probability"], max(told["probabilities"].values()))
+
+    def test_classify_cuts_where_that_is_asked_for(self):
+        long = {"text": "w1 w2 " * 60}
+        told = self.refused(422, "moods", "classify", long)
+        self.assertIn("has 122 tokens and the model takes at most 64", told["detail"])
+        told = self.ask("moods", "classify", truncate=True, **long)
+        self.assertTrue(told["cut"])
+        (expected,) = self.predicted(MODELS["moods"], [long], "--truncate")
+        self.same_class(told, expected, 64)
+
+    def test_classify_refuses_what_no_class_is_of(self):
+        for body, where in (({"text": " \t"}, "/text"), ({"text": "w1", "pair": ""}, "/pair"), ({}, "/text"),
+                            ({"text": "w1", "next": "w2"}, "/next"), ({"text": "w1", "pair": 3}, "/pair")):
+            self.assertEqual(self.refused(422, "moods", "classify", body)["errors"][0]["where"], where)
+        self.assertIn("it has embed, classify", self.refused(422, "moods", "answer", {})["detail"])
+
     def test_a_context_without_a_token_has_no_answer(self):
         for context in ("", " \t\n", "\u0000"):
             told = self.refused(422, "squad", "answer", {"question": "w1 ?", "context": context})
@@ -110,6 +214,7 @@ class Endpoints(served.ServedTest):
         told = {model["name"]: model for model in reply.json()["models"]}
         self.assertEqual(told["bert"]["endpoints"], ["fill-mask", "embed"])
         self.assertEqual(told["squad"]["endpoints"], ["embed", "answer"])
+        self.assertEqual(told["moods"]["endpoints"], ["embed", "classify"])
         self.assertEqual((told["bert"]["max_tokens"], told["bert"]["precision"], told["bert"]["ready"]), (64, "fp32", True))
 
     def test_a_text_that_is_too_long_is_refused_with_the_limit(self):
@@ -124,6 +229,14 @@ class Endpoints(served.ServedTest):
         self.assertEqual(told["tokens"], served.POSITIONS)
         self.same_masks(told, json.loads(line))
         self.assertIn("no [MASK]", self.refused(422, "bert", "fill-mask", {"text": "w2 " * 99 + "[MASK]", "truncate": True})["detail"])
+
+    def test_candidates_have_a_bound(self):
+        masks = "[MASK] " * 40
+        told = self.refused(422, "bert", "fill-mask", {"text": masks, "top": 251})
+        self.assertIn("251 candidates for each of 40 masks are more than 10000 together; ask for 250", told["detail"])
+        self.assertEqual(told["errors"][0]["where"], "/top")
+        told = self.ask("bert", "fill-mask", text=masks, top=250)
+        self.assertEqual([len(mask["candidates"]) for mask in told["masks"]], [250] * 40)
 
     def test_mistakes_are_told_together(self):
         told = self.refused(422, "bert", "fill-mask", {"text": 7, "top": 0, "timeout_ms": "soon", "tob": 3})
@@ -149,8 +262,8 @@ class Endpoints(served.ServedTest):
             served.check_described(path, reply)
 
     def test_what_is_not_there(self):
-        self.assertIn("there is bert, squad", self.refused(404, "gpt", "embed", {"text": "w1"})["detail"])
-        self.assertIn("fill-mask, embed, answer", self.refused(404, "bert", "fill", {"text": "w1"})["detail"])
+        self.assertIn("there is bert, grades, moods, squad", self.refused(404, "gpt", "embed", {"text": "w1"})["detail"])
+        self.assertIn("fill-mask, embed, answer, classify", self.refused(404, "bert", "fill", {"text": "w1"})["detail"])
         self.assertEqual(self.client.get("/v2").status, 404)
         reply = self.client.get("/v1/models/bert/embed")
         self.assertEqual((reply.status, reply.headers["Allow"]), (405, "POST"))

@@ -9,8 +9,10 @@ import unittest
 import served
 
 FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-gpt-")
-MODEL = pathlib.Path(FOLDER.name) / "gpt"
+MODEL, LONG = pathlib.Path(FOLDER.name) / "gpt", pathlib.Path(FOLDER.name) / "long"
 VOCABULARY = 280
+LONG_POSITIONS = 4096
+ENDLESS = {"prompt": "one", "max_tokens": LONG_POSITIONS, "temperature": 0}  # a text that takes a while, and ends no sooner
 
 
 def setUpModule():
@@ -18,6 +20,8 @@ def setUpModule():
     corpus = pathlib.Path(FOLDER.name) / "corpus.txt"
     corpus.write_text("one two three four five six seven<|endoftext|>" * 50)
     served.worker("vocab", "--bpe", "--size", VOCABULARY, "--out", MODEL, corpus)
+    served.make_case.write_model(LONG, "gpt", 8, {"layers": 2, "positions": LONG_POSITIONS, "vocab": VOCABULARY}, deviation=0.2)
+    served.worker("vocab", "--bpe", "--size", VOCABULARY, "--out", LONG, corpus)
 
 
 def events(reply):
@@ -28,7 +32,7 @@ def events(reply):
 
 
 class Generate(served.ServedTest):
-    models, options = {"gpt": MODEL}, ("--max-texts", 4)
+    models, options = {"gpt": MODEL, "long": LONG}, ("--max-texts", 4, "--max-positions", LONG_POSITIONS)
 
     def expected(self, prompt, **options):
         arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
@@ -44,12 +48,13 @@ class Generate(served.ServedTest):
 
     def test_a_stream_is_what_generate_writes(self):
         for options in ({"seed": 1, "max_tokens": 20}, {"seed": 2, "max_tokens": 30, "temperature": 0.7, "top_k": 20},
-                        {"temperature": 0, "max_tokens": 10}, {"seed": 3, "top_p": 0.5, "max_tokens": 40, "stop": "e"}):
+                        {"temperature": 0, "max_tokens": 10}, {}, {"seed": 2 ** 64 - 1, "top_k": 1000},
+                        {"seed": 3, "top_p": 0.5, "max_tokens": 40, "stop": "e"}):
             for prompt in ("one two", "", "three é\n"):
                 wanted = self.expected(prompt, **options)
                 text, end = self.streamed({"prompt": prompt, **options})
                 self.assertEqual(text, wanted["text"])
-                self.assertEqual((end["end"], end["tokens"], end["prompt_tokens"]),
+                self.assertEqual((end["reason"], end["tokens"], end["prompt_tokens"]),
                                  (wanted["reason"], len(wanted["ids"]), wanted["prompt_tokens"]))
 
     def test_a_whole_text(self):
@@ -57,7 +62,7 @@ class Generate(served.ServedTest):
         body = {"prompt": "one", "seed": 5, "max_tokens": 12, "stream": False}
         reply = self.client.ask("gpt", "generate", body)
         served.check_described("/v1/models/{model}/generate", reply, body)
-        self.assertEqual((reply.json()["text"], reply.json()["end"]), (wanted["text"], wanted["reason"]))
+        self.assertEqual((reply.json()["text"], reply.json()["reason"]), (wanted["text"], wanted["reason"]))
 
     def test_texts_that_cross_are_what_each_is_alone(self):
         wanted = {seed: self.expected("two three", seed=seed, max_tokens=25)["text"] for seed in range(12)}
@@ -74,13 +79,21 @@ class Generate(served.ServedTest):
         self.assertEqual(told, wanted)
 
     def test_clients_that_leave_take_their_texts_along(self):
-        for _ in range(20):
+        def left():
+            return self.server.figures().get('podium_serve_requests_total{model="long",endpoint="generate",outcome="client_left"}', 0)
+
+        def written():
+            return self.server.figures().get('podium_serve_batch_tokens_sum{model="long"}', 0)
+        before, tokens_before, asked = left(), written(), ENDLESS
+        for number in range(20):
             client = self.server.client()
-            client.connection.request("POST", "/v1/models/gpt/generate", json.dumps({"prompt": "one", "max_tokens": 60}),
+            client.connection.request("POST", "/v1/models/long/generate", json.dumps({**asked, "stream": number % 2 == 0}),
                                       {"Content-Type": "application/json"})
-            client.connection.getresponse().read(5)
+            if number % 4 == 0:
+                client.connection.getresponse().read(5)
             client.close()
-        self.server.wait_until(lambda: self.server.figures()['podium_serve_waiting_sequences{model="gpt"}'] == 0, "the queue")
+        self.server.wait_until(lambda: left() == before + 20, "that they have left")
+        self.assertLess(written() - tokens_before, 10 * LONG_POSITIONS, "of twenty texts")
         self.assertEqual(self.streamed({"prompt": "one", "max_tokens": 3})[1]["tokens"], 3)
 
     def test_mistakes(self):
@@ -91,6 +104,9 @@ class Generate(served.ServedTest):
             return {error["where"]: error["message"] for error in reply.json()["errors"]}
         self.assertEqual(set(refused(max_tokens=0, temperature=-1, top_k="all", top_p=2, seed=-1, stop=[], stream=1, prmpt="a")),
                          {"/prompt", "/max_tokens", "/temperature", "/top_k", "/top_p", "/seed", "/stop", "/stream", "/prmpt"})
+        for seed in (-1, 2 ** 64, 1.5, "1"):
+            self.assertIn("from 0 to 18446744073709551615", refused(prompt="one", seed=seed)["/seed"])
+        self.assertIn("has 65 tokens, and the model takes 64", refused(prompt="\x00" * 65)["/prompt"])
         self.assertIn("and with max_tokens 60 the model takes 5", refused(prompt="seven " * 20, max_tokens=60)["/prompt"])
         self.assertEqual(self.streamed({"prompt": "seven " * 20, "max_tokens": 60, "truncate": True})[1]["prompt_tokens"], 5)
         for stop in ("", ["a"] * 17, [1], ["x" * 257], {}):
@@ -100,10 +116,12 @@ class Generate(served.ServedTest):
         self.assertIn("it has generate", reply.json()["detail"])
 
     def test_a_text_whose_time_is_over(self):
-        reply = self.client.ask("gpt", "generate", {"prompt": "one", "max_tokens": 60, "timeout_ms": 1})
-        last = list(events(reply))[-1] if reply.status == 200 else ("error", reply.json())
-        if last[0] != "end":  # it may be quick
-            self.assertEqual(last[1]["status"], 504)
+        for stream in (True, False):
+            reply = self.client.ask("long", "generate", {**ENDLESS, "timeout_ms": 40, "stream": stream})
+            name, problem = list(events(reply))[-1] if reply.status == 200 else ("error", reply.json())
+            self.assertEqual((name, problem["status"]), ("error", 504))
+        self.assertEqual(self.server.figures()[
+            'podium_serve_requests_total{model="long",endpoint="generate",outcome="timed_out"}'], 2)
 
     def test_sigterm_ends_the_texts_that_are_under_way(self):
         with served.Server({"gpt": MODEL}) as server:

@@ -17,23 +17,24 @@ import served
 FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-hostile-")
 SECONDS = float(os.environ.get("PODIUM_FUZZ_SECONDS", "4"))
 
-BODIES = [{"text": "w1 [MASK] w2", "top": 3}, {"text": "w1", "next": "w2"}, {"question": "w1 ?", "context": "w2 w3 " * 20}]
+BODIES = [{"text": "w1 [MASK] w2", "top": 3}, {"text": "w1", "next": "w2"}, {"question": "w1 ?", "context": "w2 w3 " * 20},
+          {"text": "w1 w2", "pair": "w3", "truncate": True}]
 VALUES = [None, True, -1, 0, 2 ** 63, 2 ** 64, 1e308, "", "\u0000", "[MASK]" * 300, "a" * 5000, "\U0001F600" * 50, [], [[]] * 30,
           {}, {"text": {"text": "w1"}}, "\ud83d", "\t\t", "\n" * 100, "[CLS][SEP][PAD]"]
-ENDPOINTS = ["fill-mask", "embed", "answer"] * 4 + ["fill", "", "..", "%00", "%ff"]
+ENDPOINTS = ["fill-mask", "embed", "answer", "classify"] * 4 + ["fill", "", "..", "%00", "%ff"]
 
 
 def request(chance):
     """A request that is wrong in some way, or right."""
     body = dict(chance.choice(BODIES))
     for _ in range(chance.randrange(3)):
-        body[chance.choice(["text", "next", "top", "question", "context", "best", "timeout_ms", "x"])] = chance.choice(VALUES)
+        body[chance.choice(["text", "next", "pair", "truncate", "top", "question", "context", "best", "timeout_ms", "x"])] = chance.choice(VALUES)
     data = bytearray(json.dumps(body).encode("utf-8", "surrogatepass"))
     for _ in range(chance.choice([0, 0, 0, 1, 5])):
         data[chance.randrange(len(data))] = chance.randrange(256)
     length = chance.choice([len(data)] * 16 + [0, len(data) - 1, len(data) + 9, 2 ** 40, -1])
     method = chance.choice(["POST"] * 8 + ["GET", "PUT", "\x00", "OPTIONS"])
-    path = f"/v1/models/{chance.choice(['bert', 'squad'] * 5 + ['bert:load', 'x' * 3000])}/{chance.choice(ENDPOINTS)}"
+    path = f"/v1/models/{chance.choice(['bert', 'squad', 'moods', 'grades'] * 3 + ['bert:load', 'x' * 3000])}/{chance.choice(ENDPOINTS)}"
     head = (f"{method} {path} HTTP/1.{chance.choice('1111111110x')}\r\nHost: {chance.choice(['localhost', '127.0.0.1'] * 4 + ['evil'])}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n")
     whole = bytearray(head.encode("latin-1") + data)
@@ -45,6 +46,8 @@ def request(chance):
 def setUpModule():
     served.write_model(Hostile.models["bert"], 1)
     served.write_model(Hostile.models["squad"], 2, question_answering=True)
+    served.write_classifier(Hostile.models["moods"], 3, ["glad", "sad"])
+    served.write_classifier(Hostile.models["grades"], 4, [])
 
 
 # What ended a server, until it was mended.
@@ -52,7 +55,7 @@ ENDED = [("squad", "answer", {"question": "w1 ?", "context": ""})]
 
 
 class Hostile(served.ServedTest):
-    models = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "squad")}
+    models = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "squad", "moods", "grades")}
 
     def still_right(self):
         reply = self.server.client().ask("bert", "fill-mask", {"text": "w1 [MASK] w2"})
@@ -93,6 +96,11 @@ class Hostile(served.ServedTest):
             with self.connect() as connection:
                 connection.sendall((f"POST /v1/models/squad/answer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
                                     f"\r\nContent-Length: {len(body)}\r\n\r\n{body}").encode())
+        def outcomes():
+            named = 'podium_serve_requests_total{{model="squad",endpoint="answer",outcome="{}"}}'
+            return [self.server.figures().get(named.format(outcome), 0) for outcome in ("client_left", "answered")]
+        self.server.wait_until(lambda: sum(outcomes()) >= 100, "the end of all")
+        self.assertGreaterEqual(outcomes()[0], 50, "they left at once")
         self.still_right()
 
     def test_slow_clients_hinder_nobody(self):

@@ -48,6 +48,23 @@ def write_model(folder, seed, question_answering=False):
     (folder / "config.json").write_text(json.dumps({**config, "architectures": ["BertForQuestionAnswering"]}))
 
 
+def write_classifier(folder, seed, labels):
+    """A BERT that tells classes with these names; without names, a value."""
+    write_model(folder, seed)
+    tensors, metadata = safetensors_file.read(folder / "model.safetensors")
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("cls.")}
+    generator = torch.Generator().manual_seed(seed)
+    tensors["classifier.weight"] = torch.randn((max(1, len(labels)), make_case.SHAPES["hidden"]), generator=generator)
+    tensors["classifier.bias"] = torch.randn(max(1, len(labels)), generator=generator)
+    safetensors_file.write(folder / "model.safetensors", tensors, metadata)
+    config = json.loads((folder / "config.json").read_text())
+    named = {"id2label": {str(i): label for i, label in enumerate(labels)},
+             "label2id": {label: i for i, label in enumerate(labels)}} if labels else {"num_labels": 1}
+    (folder / "config.json").write_text(json.dumps(
+        {**config, "architectures": ["BertForSequenceClassification"], **named,
+         "problem_type": "single_label_classification" if labels else "regression"}))
+
+
 def text(random, words, masks=1):
     """So many words, of which some are masked."""
     chosen = [random.choice(WORDS) for _ in range(words)]
