@@ -13,6 +13,67 @@ constexpr double kNewestShare = 0.2;  // of the newest batch in the speed that i
 
 }  // namespace
 
+// Sequences that are computed together. A request is told its results as soon as all are there, be it in the
+// midst of the batch.
+class BatchEngine::Batch {
+ public:
+  Batch(BatchEngine& engine, std::vector<Waiting> waiting)
+      : engine_(engine), waiting_(std::move(waiting)), open_(waiting_.size(), true), left_(waiting_.size()) {
+    for (const Waiting& one : waiting_) {
+      EngineRequest& request = one.of->request;
+      engine_.meter_.add_wait(begin_ - request.arrived);
+      tops_.push_back(request.top);
+      sequences_.push_back(std::move(request.sequences[one.index]));
+      tokens_ += static_cast<std::size_t>(sequences_.back().length());
+    }
+  }
+
+  void compute() {
+    try {
+      engine_.compute_(
+          waiting_.front().of->request.pass, sequences_, tops_,
+          [this](std::size_t sequence, SequenceResult result) { give(sequence, std::move(result)); });
+      PODIUM_CHECK(left_ == 0, "a pass gives a result for each sequence");
+    } catch (const std::exception& error) {
+      spdlog::error("{} of a batch of {} sequences could not be computed: {}", left_, waiting_.size(),
+                    error.what());
+      fail_open();
+    }
+  }
+
+ private:
+  void give(std::size_t sequence, SequenceResult result) {
+    const Waiting& one = waiting_[sequence];
+    one.of->result.results[one.index] = std::move(result);
+    close(sequence);
+  }
+
+  void fail_open() {
+    for (std::size_t sequence = 0; sequence < open_.size(); ++sequence) {
+      if (!open_[sequence]) continue;
+      waiting_[sequence].of->result.kind = EngineResult::Kind::failed;
+      close(sequence);
+    }
+  }
+
+  // The batch is counted before the last of its requests is told.
+  void close(std::size_t sequence) {
+    open_[sequence] = false;
+    if (--left_ == 0) engine_.add_computed(sequences_.size(), tokens_, ServeTime::clock::now() - begin_);
+    const std::shared_ptr<Running>& running = waiting_[sequence].of;
+    if (--running->open == 0) tell(running);
+  }
+
+  BatchEngine& engine_;
+  const ServeTime begin_ = ServeTime::clock::now();
+  std::vector<Waiting> waiting_;
+  std::vector<TextSequence> sequences_;
+  std::vector<int> tops_;
+  std::size_t tokens_ = 0;
+  std::vector<bool> open_;
+  std::size_t left_;
+};
+
 BatchEngine::BatchEngine(ComputePass compute, const BatchRules& rules, ServeMeter& meter)
     : compute_(std::move(compute)), rules_(rules), meter_(meter), queue_(rules), thread_([this] { run(); }) {}
 
@@ -88,7 +149,7 @@ void BatchEngine::run() {
     if (closing_) return;
     if (const Ended expired = expire(take(queue_.take_expired(ServeTime::clock::now()))); !expired.empty()) {
       lock.unlock();
-      tell(expired);
+      std::ranges::for_each(expired, tell);
       lock.lock();
       continue;
     }
@@ -101,7 +162,7 @@ void BatchEngine::run() {
       std::vector<Waiting> batch = take(queue_.take_batch());
       computing_ = true;
       lock.unlock();
-      tell(compute(std::move(batch)));
+      Batch(*this, std::move(batch)).compute();
       lock.lock();
       computing_ = false;
       queue_.batch_ended(ServeTime::clock::now());
@@ -127,47 +188,8 @@ BatchEngine::Ended BatchEngine::expire(const std::vector<Waiting>& expired) {
   return ended;
 }
 
-BatchEngine::Ended BatchEngine::compute(std::vector<Waiting> batch) {
-  const ServeTime begin = ServeTime::clock::now();
-  std::vector<TextSequence> sequences;
-  std::size_t tokens = 0;
-  std::vector<int> tops;
-  for (const Waiting& waiting : batch) {
-    EngineRequest& request = waiting.of->request;
-    meter_.add_wait(begin - request.arrived);
-    tops.push_back(request.top);
-    sequences.push_back(std::move(request.sequences[waiting.index]));
-    tokens += static_cast<std::size_t>(sequences.back().length());
-  }
-  std::vector<SequenceResult> results;
-  try {
-    results = compute_(batch.front().of->request.pass, sequences, tops);
-    PODIUM_CHECK(results.size() == sequences.size(), "a pass has a result for each sequence");
-  } catch (const std::exception& error) {
-    spdlog::error("a batch of {} sequences could not be computed: {}", sequences.size(), error.what());
-    results.clear();
-  }
-  const std::chrono::nanoseconds took = ServeTime::clock::now() - begin;
-  meter_.add_batch(sequences.size(), tokens, took);
-  learn_speed(tokens, took);
-  return keep_results(batch, std::move(results));
-}
-
-BatchEngine::Ended BatchEngine::keep_results(const std::vector<Waiting>& batch,
-                                             std::vector<SequenceResult> results) {
-  Ended ended;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    Running& running = *batch[i].of;
-    if (results.empty())
-      running.result.kind = EngineResult::Kind::failed;
-    else
-      running.result.results[batch[i].index] = std::move(results[i]);
-    if (--running.open == 0) ended.push_back(batch[i].of);
-  }
-  return ended;
-}
-
-void BatchEngine::learn_speed(std::size_t tokens, std::chrono::nanoseconds took) {
+void BatchEngine::add_computed(std::size_t sequences, std::size_t tokens, std::chrono::nanoseconds took) {
+  meter_.add_batch(sequences, tokens, took);
   const double speed =
       static_cast<double>(tokens) / std::max(1e-9, std::chrono::duration<double>(took).count());
   const std::scoped_lock lock(mutex_);
@@ -175,8 +197,8 @@ void BatchEngine::learn_speed(std::size_t tokens, std::chrono::nanoseconds took)
       tokens_per_second_ <= 0 ? speed : (1 - kNewestShare) * tokens_per_second_ + kNewestShare * speed;
 }
 
-void BatchEngine::tell(const Ended& ended) {
-  for (const std::shared_ptr<Running>& running : ended) running->request.done(std::move(running->result));
+void BatchEngine::tell(const std::shared_ptr<Running>& ended) {
+  ended->request.done(std::move(ended->result));
 }
 
 }  // namespace podium

@@ -44,9 +44,11 @@ struct EngineRequest {
   std::function<void(EngineResult)> done;  // called once, on the engine's thread; throws nothing
 };
 
-// One result a sequence; `tops` are those of their requests.
-using ComputePass = std::function<std::vector<SequenceResult>(
-    HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops)>;
+// Computes sequences of one pass, whose requests want so many candidates (`tops`), and gives each result once
+// it is there, in any order.
+using GiveResult = std::function<void(std::size_t sequence, SequenceResult result)>;
+using ComputePass = std::function<void(HeadPass pass, std::span<const TextSequence> sequences,
+                                       std::span<const int> tops, const GiveResult& give)>;
 
 class BatchEngine {
  public:
@@ -85,10 +87,9 @@ class BatchEngine {
   void run();
   std::vector<Waiting> take(const std::vector<std::uint64_t>& numbers);
   Ended expire(const std::vector<Waiting>& expired);
-  Ended compute(std::vector<Waiting> batch);
-  Ended keep_results(const std::vector<Waiting>& batch, std::vector<SequenceResult> results);
-  void learn_speed(std::size_t tokens, std::chrono::nanoseconds took);
-  static void tell(const Ended& ended);
+  class Batch;
+  void add_computed(std::size_t sequences, std::size_t tokens, std::chrono::nanoseconds took);
+  static void tell(const std::shared_ptr<Running>& ended);
 
   ComputePass compute_;
   const BatchRules rules_;

@@ -38,11 +38,10 @@ std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> leng
   return groups;
 }
 
-std::vector<SequenceResult> BertPasses::compute(HeadPass pass, std::span<const TextSequence> sequences,
-                                                std::span<const int> tops) {
+void BertPasses::compute(HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops,
+                         const GiveResult& give) {
   std::vector<int> lengths;
   for (const TextSequence& sequence : sequences) lengths.push_back(sequence.length());
-  std::vector<SequenceResult> results(sequences.size());
   for (const std::vector<std::size_t>& group : groups_by_length(lengths)) {
     std::vector<TextSequence> together;
     std::vector<int> tops_of_group;
@@ -51,9 +50,8 @@ std::vector<SequenceResult> BertPasses::compute(HeadPass pass, std::span<const T
       tops_of_group.push_back(tops[place]);
     }
     std::vector<SequenceResult> found = compute_padded(pass, together, tops_of_group);
-    for (std::size_t i = 0; i < group.size(); ++i) results[group[i]] = std::move(found[i]);
+    for (std::size_t i = 0; i < group.size(); ++i) give(group[i], std::move(found[i]));
   }
-  return results;
 }
 
 std::vector<SequenceResult> BertPasses::compute_padded(HeadPass pass, std::span<const TextSequence> sequences,

@@ -18,9 +18,9 @@ class BertPasses {
       : text_(context, model.weights, model.tokenizer->special()),
         heads_(context, model.weights, model.tokenizer->special()) {}
 
-  // As ComputePass says.
-  std::vector<SequenceResult> compute(HeadPass pass, std::span<const TextSequence> sequences,
-                                      std::span<const int> tops);
+  // As ComputePass says: groups of like lengths one after another, the longest first.
+  void compute(HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops,
+               const GiveResult& give);
 
  private:
   std::vector<SequenceResult> compute_padded(HeadPass pass, std::span<const TextSequence> sequences,

@@ -28,10 +28,11 @@ void warm_up(BertPasses& passes, const BertModel& model, const BatchRules& rules
   for (const auto& [count, length] : {std::pair{1, std::min(kShort, most)}, {1, most}, {full, most}}) {
     const std::vector<TextSequence> batch(static_cast<std::size_t>(count), made_up_sequence(length, model));
     const std::vector<int> tops(batch.size(), 1);
+    const GiveResult drop = [](std::size_t, const SequenceResult&) {};
     for (int time = 0; time < 2; ++time) {
-      passes.compute(HeadPass::text, batch, tops);
-      if (model.weights.span) passes.compute(HeadPass::span, batch, tops);
-      if (model.weights.classifier) passes.compute(HeadPass::classes, batch, tops);
+      passes.compute(HeadPass::text, batch, tops, drop);
+      if (model.weights.span) passes.compute(HeadPass::span, batch, tops, drop);
+      if (model.weights.classifier) passes.compute(HeadPass::classes, batch, tops, drop);
     }
   }
 }
@@ -58,11 +59,10 @@ ServedModel::ServedModel(std::filesystem::path folder, std::unique_ptr<LoadedMod
 void ServedModel::serve_bert(const BatchRules& rules) {
   passes_.emplace(*loaded_->context, *loaded_->bert);
   warm_up(*passes_, *loaded_->bert, rules);
-  batches_ = std::make_unique<BatchEngine>(
-      [this](HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops) {
-        return passes_->compute(pass, sequences, tops);
-      },
-      rules, *meter_);
+  const auto compute = [this](HeadPass pass, std::span<const TextSequence> sequences,
+                              std::span<const int> tops,
+                              const GiveResult& give) { passes_->compute(pass, sequences, tops, give); };
+  batches_ = std::make_unique<BatchEngine>(compute, rules, *meter_);
 }
 
 void ServedModel::serve_language(const ServeRules& rules) {

@@ -19,21 +19,25 @@ TextSequence sequence_of(int length) {
   return sequence;
 }
 
-// Passes that tell a sequence's length and how many were computed together. Each waits until it is let go.
+// Passes that tell a sequence's length and how many were computed together, the last sequence first. Each
+// waits until it is let go; what is early is given before.
 class MadeUpPasses {
  public:
-  std::vector<SequenceResult> compute(std::span<const TextSequence> sequences) {
+  void compute(std::span<const TextSequence> sequences, const GiveResult& give) {
     std::unique_lock lock(mutex_);
     ++begun_;
     changed_.notify_all();
+    const std::size_t early = std::exchange(early_, 0);
+    give_between(sequences, sequences.size() - early, sequences.size(), give);
     changed_.wait(lock, [&] { return allowed_ > 0; });
     --allowed_;
     if (std::exchange(fails_, false)) throw std::runtime_error("made up");
-    std::vector<SequenceResult> results;
-    for (const TextSequence& sequence : sequences)
-      results.push_back(
-          {.scores = {static_cast<float>(sequence.length()), static_cast<float>(sequences.size())}});
-    return results;
+    give_between(sequences, 0, sequences.size() - early, give);
+  }
+  // The next pass gives so many of its last sequences before it is let go.
+  void give_early(std::size_t sequences) {
+    const std::scoped_lock lock(mutex_);
+    early_ = sequences;
   }
   void let_go(int passes) {
     const std::scoped_lock lock(mutex_);
@@ -50,9 +54,16 @@ class MadeUpPasses {
   }
 
  private:
+  static void give_between(std::span<const TextSequence> sequences, std::size_t first, std::size_t end,
+                           const GiveResult& give) {
+    for (std::size_t i = end; i-- > first;)
+      give(i, {.scores = {static_cast<float>(sequences[i].length()), static_cast<float>(sequences.size())}});
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   int begun_ = 0, allowed_ = 0;
+  std::size_t early_ = 0;
   bool fails_ = false;
 };
 
@@ -80,9 +91,10 @@ class BatchEngineTest : public testing::Test {
   std::vector<int> tops_;                // of the pass before
   MadeUpPasses passes_;
   ServeMeter meter_;
-  BatchEngine engine_{[this](HeadPass, std::span<const TextSequence> sequences, std::span<const int> tops) {
+  BatchEngine engine_{[this](HeadPass, std::span<const TextSequence> sequences, std::span<const int> tops,
+                             const GiveResult& give) {
                         tops_.assign(tops.begin(), tops.end());
-                        return passes_.compute(sequences);
+                        passes_.compute(sequences, give);
                       },
                       {.max_tokens = 10, .max_waiting = 6},
                       meter_};
@@ -143,8 +155,7 @@ TEST_F(BatchEngineTest, RoomIsKeptForWhatIsNotReadYet) {
 
 TEST_F(BatchEngineTest, ARequestMayHaveAFourthOfTheQueue) {
   ServeMeter meter;
-  const auto nothing = [](HeadPass, std::span<const TextSequence>, std::span<const int>) {
-    return std::vector<SequenceResult>();
+  const auto nothing = [](HeadPass, std::span<const TextSequence>, std::span<const int>, const GiveResult&) {
   };
   EXPECT_EQ(BatchEngine(nothing, {.max_waiting = 512}, meter).most_of_request(), 128U);
   EXPECT_EQ(BatchEngine(nothing, {.max_waiting = 1}, meter).most_of_request(), 1U);
@@ -196,6 +207,35 @@ TEST_F(BatchEngineTest, APassThatFailsFailsItsRequestsOnly) {
   const EngineResult result = second->get();
   EXPECT_EQ(result.kind, Kind::computed);
   EXPECT_THAT(result.results[0].scores, testing::ElementsAre(2, 1));
+}
+
+TEST_F(BatchEngineTest, WhatIsComputedIsToldBeforeTheBatchEnds) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  auto slow = ask({2}), of_both = ask({3, 1}), quick = ask({1});
+  passes_.give_early(2);
+  passes_.let_go(1);
+  EXPECT_THAT(quick->get().results[0].scores, testing::ElementsAre(1, 4));
+  EXPECT_EQ(slow->wait_for(seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(of_both->wait_for(seconds(0)), std::future_status::timeout);
+  EXPECT_EQ(meter_.figures().batch_sequences.count, 1U);
+  passes_.let_go(1);
+  EXPECT_THAT(slow->get().results[0].scores, testing::ElementsAre(2, 4));
+  EXPECT_THAT(of_both->get().results[0].scores, testing::ElementsAre(3, 4));
+  EXPECT_EQ(meter_.figures().batch_sequences.sum, 5);
+}
+
+TEST_F(BatchEngineTest, WhatAPassGaveBeforeItFailedIsGood) {
+  auto first = ask({1});
+  passes_.wait_for_pass(1);
+  auto lost = ask({2}), good = ask({3});
+  passes_.give_early(1);
+  passes_.let_go(1);
+  EXPECT_EQ(good->get().kind, Kind::computed);
+  passes_.fail_next();
+  passes_.let_go(1);
+  EXPECT_EQ(lost->get().kind, Kind::failed);
+  EXPECT_EQ(meter_.figures().batch_sequences.sum, 3);
 }
 
 TEST_F(BatchEngineTest, ItSaysWhetherItComputes) {
