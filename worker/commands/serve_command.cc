@@ -30,6 +30,7 @@ Examples:
 
   curl localhost:8500/v1/models/bert/fill-mask -H 'Content-Type: application/json' \
        -d '{"text": "the capital of france is [MASK]."}'
+  curl localhost:8500/v1/models/cola/classify -H 'Content-Type: application/json' -d '{"text": "They drank the pub."}'
 
 A model is a Hugging Face folder, a checkpoint, a folder of checkpoints, of which the newest is taken, or what calibrate
 makes. The address is printed once the server listens, and

@@ -54,6 +54,12 @@ boost::asio::awaitable<ServerReply> answer_in_batches(Answering with, Asked aske
 // A stream of server-sent events, or of one piece.
 boost::asio::awaitable<ServerReply> answer_with_text(Answering with, Asked asked);
 
+// A place in a queue of the model, as long as somebody may still read the text that it is for.
+struct HeldRoom {
+  std::shared_ptr<ServedModel> model;
+  QueueRoom room;
+};
+
 // What comes in time to a client that is there; else nothing.
 template <class Value>
 boost::asio::awaitable<std::optional<Value>> wait_for(Asked asked, std::shared_ptr<Awaited<Value>> awaited) {
@@ -87,14 +93,16 @@ struct PreparedOrRefusal {
   std::optional<ServerReply> refusal;
 };
 
-// Takes the request's body, and sets its deadline. `prepare` owns what it uses.
+// Takes the request's body, and sets its deadline. `prepare` owns what it uses. The room stays until the body
+// is read or found not to be wanted, so that there are no more bodies than places.
 template <class Prepared>
 boost::asio::awaitable<PreparedOrRefusal<Prepared>> prepare(
-    Answering with, Asked asked, std::function<Result<Prepared>(const nlohmann::json& body)> prepare) {
+    Answering with, Asked asked, std::shared_ptr<HeldRoom> room,
+    std::function<Result<Prepared>(const nlohmann::json& body)> prepare) {
   using Made = PreparedOrRefusal<Prepared>;
   const auto body = std::make_shared<const std::string>(std::move(asked->request.body));
   const std::function<Made(Awaited<Made>&)> work = [id = asked->request.id,
-                                                    arrived = asked->account->arrived(), body,
+                                                    arrived = asked->account->arrived(), body, room,
                                                     prepare](Awaited<Made>& awaited) -> Made {
     const Result<nlohmann::json> object = parse_object(*body);
     if (!object) return {{}, problem(400, detail_of(object.errors()), id, object.errors())};

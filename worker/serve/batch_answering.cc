@@ -28,7 +28,7 @@ struct ComputedOrRefusal {
 };
 
 awaitable<ComputedOrRefusal> compute(Answering with, Asked asked, const PreparedRequest& prepared,
-                                     QueueRoom room) {
+                                     std::shared_ptr<HeldRoom> room) {
   BatchEngine& engine = *asked->model->batches();
   const std::string& id = asked->request.id;
   const auto awaited = std::make_shared<Awaited<EngineResult>>(with.executor, asked->deadline);
@@ -38,7 +38,7 @@ awaitable<ComputedOrRefusal> compute(Answering with, Asked asked, const Prepared
                         .arrived = asked->account->arrived(),
                         .deadline = asked->deadline,
                         .done = [awaited](EngineResult result) { awaited->give(std::move(result)); }};
-  const std::optional<std::uint64_t> number = engine.submit(std::move(request), std::move(room));
+  const std::optional<std::uint64_t> number = engine.submit(std::move(request), std::move(room->room));
   if (!number) co_return ComputedOrRefusal{{}, batch_queue_full(engine, id)};
   std::optional<EngineResult> result = co_await wait_for<EngineResult>(asked, awaited);
   if (!result) {
@@ -54,19 +54,20 @@ awaitable<ComputedOrRefusal> compute(Answering with, Asked asked, const Prepared
 
 awaitable<ServerReply> answer_in_batches(Answering with, Asked asked, const Endpoint& endpoint) {
   BatchEngine& engine = *asked->model->batches();
-  std::optional<QueueRoom> room = engine.reserve();
-  if (!room) co_return batch_queue_full(engine, asked->request.id);
+  std::optional<QueueRoom> reserved = engine.reserve();
+  if (!reserved) co_return batch_queue_full(engine, asked->request.id);
+  const auto room = std::make_shared<HeldRoom>(asked->model, std::move(*reserved));
   const std::function<Result<PreparedRequest>(const nlohmann::json&)> prepare_body =
       [make = endpoint.prepare, model = asked->model](const nlohmann::json& body) {
         return make(body, *model->loaded().bert);
       };
-  PreparedOrRefusal<PreparedRequest> made = co_await prepare<PreparedRequest>(with, asked, prepare_body);
+  PreparedOrRefusal<PreparedRequest> made =
+      co_await prepare<PreparedRequest>(with, asked, room, prepare_body);
   if (made.refusal) co_return std::move(*made.refusal);
   const PreparedRequest& prepared = *made.prepared;
   if (prepared.sequences.size() > engine.most_of_request())
     co_return too_many_passes(prepared.sequences.size(), engine, asked->request.id);
-  QueueRoom taken = std::move(*room);
-  ComputedOrRefusal computed = co_await compute(with, asked, prepared, std::move(taken));
+  ComputedOrRefusal computed = co_await compute(with, asked, prepared, room);
   if (computed.refusal) co_return std::move(*computed.refusal);
   const auto results = std::make_shared<const std::vector<SequenceResult>>(std::move(computed.results));
   const std::function<std::string(Awaited<std::string>&)> tell =

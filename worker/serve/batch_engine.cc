@@ -1,17 +1,11 @@
 #include "worker/serve/batch_engine.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "common/base/check.h"
 #include "common/base/logging.h"
 
 namespace podium {
-namespace {
-
-constexpr double kNewestShare = 0.2;  // of the newest batch in the speed that is known
-
-}  // namespace
 
 // Sequences that are computed together. A request is told its results as soon as all are there, be it in the
 // midst of the batch.
@@ -138,9 +132,7 @@ std::size_t BatchEngine::waiting() const {
 
 std::chrono::seconds BatchEngine::retry_after() const {
   const std::scoped_lock lock(mutex_);
-  if (tokens_per_second_ <= 0) return std::chrono::seconds(1);
-  const double seconds = static_cast<double>(queue_.tokens()) / tokens_per_second_;
-  return std::chrono::seconds(std::llround(std::clamp(std::ceil(seconds), 1.0, 60.0)));
+  return speed_.time_of(queue_.tokens());
 }
 
 void BatchEngine::run() {
@@ -190,11 +182,8 @@ BatchEngine::Ended BatchEngine::expire(const std::vector<Waiting>& expired) {
 
 void BatchEngine::add_computed(std::size_t sequences, std::size_t tokens, std::chrono::nanoseconds took) {
   meter_.add_batch(sequences, tokens, took);
-  const double speed =
-      static_cast<double>(tokens) / std::max(1e-9, std::chrono::duration<double>(took).count());
   const std::scoped_lock lock(mutex_);
-  tokens_per_second_ =
-      tokens_per_second_ <= 0 ? speed : (1 - kNewestShare) * tokens_per_second_ + kNewestShare * speed;
+  speed_.add(tokens, took);
 }
 
 void BatchEngine::tell(const std::shared_ptr<Running>& ended) {

@@ -15,6 +15,7 @@
 
 #include "worker/infer/text_inference.h"
 #include "worker/serve/batch_queue.h"
+#include "worker/serve/compute_speed.h"
 #include "worker/serve/queue_room.h"
 #include "worker/serve/serve_meter.h"
 
@@ -101,7 +102,7 @@ class BatchEngine {
   std::map<std::uint64_t, Waiting> waiting_;
   std::uint64_t next_number_ = 0;
   std::size_t reserved_ = 0;
-  double tokens_per_second_ = 0;  // 0: not known
+  ComputeSpeed speed_;
   bool closing_ = false;
   bool computing_ = false;
 

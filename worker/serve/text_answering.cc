@@ -115,17 +115,18 @@ GenerationTask task_of(const Asked& asked, const PreparedText& text,
 
 awaitable<ServerReply> answer_with_text(Answering with, Asked asked) {
   GenerationEngine& engine = *asked->model->texts();
-  std::optional<QueueRoom> room = engine.reserve();
-  if (!room) co_return problem(429, "the model's queue is full; try again later", asked->request.id);
+  std::optional<QueueRoom> reserved = engine.reserve();
+  if (!reserved) co_return problem(429, "the model's queue is full; try again later", asked->request.id);
+  const auto room = std::make_shared<HeldRoom>(asked->model, std::move(*reserved));
   const std::function<Result<PreparedText>(const json&)> prepare_body = [model =
                                                                              asked->model](const json& body) {
     return prepare_text(body, *model->loaded().language, model->positions());
   };
-  PreparedOrRefusal<PreparedText> made = co_await prepare<PreparedText>(with, asked, prepare_body);
+  PreparedOrRefusal<PreparedText> made = co_await prepare<PreparedText>(with, asked, room, prepare_body);
   if (made.refusal) co_return std::move(*made.refusal);
   const PreparedText& text = *made.prepared;
   const auto channel = std::make_shared<TextChannel>(with.executor);
-  const std::size_t number = engine.submit(task_of(asked, text, channel), std::move(*room));
+  const std::size_t number = engine.submit(task_of(asked, text, channel), std::move(room->room));
   const auto coming = std::make_shared<ComingText>(asked, channel, number, text.request.prompt.size());
   asked->request.client->on_leave([channel] { channel->leave(); });
   coming->first = co_await channel->next();
