@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,9 +15,9 @@
 #include "common/spec/defaults.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/latency_report.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
-#include "worker/infer/latency.h"
 #include "worker/infer/random_model.h"
 #include "worker/infer/result_check.h"
 
@@ -28,11 +29,12 @@ Examples:
   podium-worker latency bert-large --gpu --precision fp16           # batch 1, length 128
   podium-worker latency bert-base --gpu --precision int8 --sparse --length 384
   podium-worker latency model-int8 --gpu --batch 64 --json
-  podium-worker latency bert-large --gpu --shape 1x128 --shape 1x384 --shape 64x128 --json    # an object a line
+  podium-worker latency bert-large --gpu --shape 1,8,64x128,384 --shape 1x512 --json    # an object a line
   podium-worker latency bert-large --gpu --precision int8 --check   # and compare what was computed with the CPU's
 
 A preset's name stands for random weights, which int8 and fp8 take with the ranges of a random text: the time does not
-depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
+depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.
+Of one sequence of 128 tokens what others published of a model of that shape follows, with their hardware.)";
 
 constexpr int kMostTokens = 1 << 22;  // of a batch; 2^13 sequences of 512
 
@@ -40,7 +42,7 @@ struct LatencyArguments {
   ModelArguments model;
   ComputeArguments compute;
   SessionShape shape;
-  std::vector<std::string> shapes;  // "1x128"; empty: that one
+  std::vector<std::string> shapes;  // "1,8x128"; empty: that one
   int repeats = 200;
   int warmup = 20;
   bool sparse = false;
@@ -58,14 +60,8 @@ std::optional<ModelSpec> preset_model(const std::string& name) {
 
 std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const ModelSpec& spec) {
   std::vector<SessionShape> shapes;
-  for (const std::string& text : arguments.shapes) {
-    SessionShape shape;
-    char beyond = 0;
-    if (std::sscanf(text.c_str(), "%dx%d%c", &shape.sequences, &shape.length, &beyond) != 2 ||
-        shape.sequences < 1 || shape.length < 1)
-      throw Failure(WorkerExit::bad_spec, fmt::format("--shape {}: sequences x tokens, such as 1x128", text));
-    shapes.push_back(shape);
-  }
+  for (const std::string& text : arguments.shapes)
+    std::ranges::copy(shapes_from(text), std::back_inserter(shapes));
   if (shapes.empty()) shapes.push_back(arguments.shape);
   for (const SessionShape& shape : shapes) {
     if (shape.length > spec.max_positions)
@@ -78,38 +74,6 @@ std::vector<SessionShape> shapes_of(const LatencyArguments& arguments, const Mod
                                 shape.sequences, shape.length, kMostTokens, kMostTokens / shape.length));
   }
   return shapes;
-}
-
-struct Measured {
-  std::string model, device, precision;
-  bool sparse = false;
-  SessionShape shape;
-  int warmup = 0, repeats = 0;
-  Latency latency;
-};
-
-std::string json_line(const Measured& m) {
-  return nlohmann::json{{"model", m.model},
-                        {"device", m.device},
-                        {"precision", m.precision},
-                        {"sparse", m.sparse},
-                        {"batch", m.shape.sequences},
-                        {"length", m.shape.length},
-                        {"warmup", m.warmup},
-                        {"repeats", m.repeats},
-                        {"median_ms", m.latency.median_ms},
-                        {"p90_ms", m.latency.p90_ms},
-                        {"p99_ms", m.latency.p99_ms},
-                        {"sequences_per_second", m.latency.sequences_per_second}}
-             .dump() +
-         "\n";
-}
-
-std::string text_line(const Measured& m) {
-  return fmt::format(
-      "{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
-      m.model, m.device, m.precision, m.sparse ? " 2:4 sparse" : "", m.shape.sequences, m.shape.length,
-      m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
 }
 
 // Of a batch's first and last sequence, to look at both ends of what the device wrote: of all of them the CPU
@@ -180,13 +144,16 @@ void run_latency(const LatencyArguments& arguments) {
   compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
   BertWeights weights = make_bert_weights(compute.context, model, options);
   const Device* const device = compute.device.device.get();
-  Measured measured{.model = name,
-                    .device = device == nullptr ? fmt::format("CPU, {} threads", compute.context.threads)
-                                                : device->description().name,
-                    .precision = std::string(to_string(options.precision)),
-                    .sparse = weights.layers.front().expand.weight.positions.address != nullptr,
-                    .warmup = arguments.warmup,
-                    .repeats = arguments.repeats};
+  MeasuredLatency measured{.model = name,
+                           .device = device == nullptr
+                                         ? fmt::format("CPU, {} threads", compute.context.threads)
+                                         : device->description().name,
+                           .precision = std::string(to_string(options.precision)),
+                           .sparse = weights.layers.front().expand.weight.positions.address != nullptr,
+                           .warmup = arguments.warmup,
+                           .repeats = arguments.repeats};
+  std::vector<PublishedRow> published;  // of one of the shapes
+  if (!arguments.json) print_output(latency_heading(measured));
   std::vector<Checked> computed;
   for (const SessionShape& shape : shapes) {
     BertSession session(compute.context, weights, shape);
@@ -194,10 +161,13 @@ void run_latency(const LatencyArguments& arguments) {
     session.set_inputs(batch);
     measured.shape = shape;
     measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
-    std::fputs((arguments.json ? json_line(measured) : text_line(measured)).c_str(), stdout);
+    const std::vector<PublishedRow> of_shape = published_latencies(model.spec, shape);
+    if (!of_shape.empty()) published = of_shape;
+    print_output(arguments.json ? latency_json(measured, of_shape) : latency_row(measured));
     flush_output();
     if (arguments.check) computed.push_back(take_results(compute.context, session, batch));
   }
+  if (!arguments.json) print_output(published_text(published));
   if (arguments.check) check_results(arguments, model, options, computed);
 }
 
@@ -215,7 +185,8 @@ void add_latency(CLI::App& app) {
   command->add_option("--length", arguments->shape.length, "Tokens of each")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--shape", arguments->shapes, "Instead, as often as wanted: BATCHxLENGTH");
+  command->add_option("--shape", arguments->shapes,
+                      "Instead, as often as wanted: BATCHxLENGTH, or 1,8,64x128,384");
   command->add_option("--repeats", arguments->repeats, "Passes that are timed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -269,7 +269,32 @@ TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
   EXPECT_EQ(json::parse(line)["passed"], true);
   EXPECT_LT(json::parse(line)["error"], 1e-5) << "the first of two sequences, on the CPU too";
   ASSERT_EQ(run("\"$0\" latency model-int8 --batch 2 --length 32 --repeats 3 --warmup 1"), 0) << output();
-  EXPECT_THAT(output(), HasSubstr("int8, batch 2 x 32: median"));
+  EXPECT_THAT(output(), testing::ContainsRegex(" 2 x 32 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n"));
+}
+
+TEST_F(InferenceCommand, LatencyOfAGridOfShapes) {
+  ASSERT_EQ(run("\"$0\" latency bert-tiny --shape 1,2x8,128 --repeats 1 --warmup 0 --json > told.json"), 0)
+      << output();
+  std::vector<std::pair<int, int>> shapes;
+  std::istringstream lines(read_file(path("told.json")));
+  for (std::string line; std::getline(lines, line);)
+    shapes.emplace_back(json::parse(line)["batch"], json::parse(line)["length"]);
+  EXPECT_THAT(shapes,
+              testing::ElementsAre(std::pair(1, 8), std::pair(1, 128), std::pair(2, 8), std::pair(2, 128)));
+  for (const char* shape : {"1x", "x8", "1,x8", "1,,2x8", "1x8,", "0x8", "1x8x8", "a", "1x8 "})
+    EXPECT_EQ(run(std::string("\"$0\" latency bert-tiny --shape '") + shape + "'"), 64) << shape;
+}
+
+TEST_F(InferenceCommand, WhatOthersPublishedStandsBesideTheSameModelAndShape) {
+  ASSERT_EQ(run("\"$0\" latency bert-base --shape 1x8,128 --repeats 1 --warmup 0"), 0) << output();
+  EXPECT_THAT(output(), HasSubstr("T4      2.20 ms  fp16"));
+  EXPECT_THAT(output(), testing::Not(HasSubstr("A100"))) << "that is of BERT-Large";
+  ASSERT_EQ(run("\"$0\" latency bert-base --json --repeats 1 --warmup 0 > told.json"), 0) << output();
+  const json published = told("told.json").at("published");
+  EXPECT_EQ(published.size(), 3);
+  EXPECT_EQ(published[0]["value"], 2.2);
+  ASSERT_EQ(run("\"$0\" latency bert-tiny --repeats 1 --warmup 0"), 0) << output();
+  EXPECT_THAT(output(), testing::Not(HasSubstr("published")));
 }
 
 TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
