@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include <map>
 #include <set>
@@ -76,21 +77,22 @@ CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
 std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
   if (fs::exists(folder / kManifestName)) return read_whole_checkpoint(folder);
   if (fs::exists(folder / "config.json")) return std::nullopt;
-  std::string broken;
+  std::string broken;  // the newest that is not whole
   for (const std::string& name :
        fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{}) {
     try {
       CheckpointManifest manifest = read_whole_checkpoint(folder / name);
+      if (!broken.empty()) spdlog::warn("{}; {} is taken", broken, name);
       folder /= name;
       return manifest;
     } catch (const BadData& error) {
-      broken = std::string("; ") + error.what();
+      if (broken.empty()) broken = error.what();
     }
   }
   throw BadData(folder.string() +
                 " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
                 "checkpoints/step-00000200 (manifest.json), nor a folder of whole ones" +
-                broken);
+                (broken.empty() ? "" : "; " + broken));
 }
 
 CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest& manifest)

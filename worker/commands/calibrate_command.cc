@@ -8,6 +8,9 @@
 
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/number_checks.h"
+#include "worker/commands/output.h"
+#include "worker/formats/new_folder.h"
 #include "worker/infer/calibration.h"
 #include "worker/infer/quantised_folder.h"
 #include "worker/input/bad_data.h"
@@ -170,11 +173,15 @@ SourceModel with_text(const CalibrateArguments& arguments, const SourceModel& mo
 void run_calibrate(const CalibrateArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
   check_model(arguments, model);
+  NewFolder folder(arguments.out);
   Outcome outcome;
   const SourceModel quantised = arguments.text.empty() ? quantise_trained(model, arguments.sparse)
                                                        : with_text(arguments, model, outcome);
   const json told = calibration_json(arguments, outcome);
-  write_quantised_folder(arguments.out, quantised, told);
+  write_or_fail([&] {
+    write_quantised_folder(folder.unfinished(), quantised, told);
+    folder.finish();
+  });
   fmt::print("{}", arguments.json ? told.dump() + "\n" : outcome_text(arguments, model, quantised, outcome));
 }
 
@@ -187,7 +194,7 @@ void add_calibrate(CLI::App& app) {
   add_model_arguments(*command, arguments->model);
   add_device_arguments(*command, arguments->compute);
   command->add_option("--text", arguments->text, "Text files or globs to calibrate with");
-  command->add_option("--out", arguments->out, "Folder to make")->required();
+  command->add_option("--out", arguments->out, "Folder to make, or an empty one")->required();
   command->add_option("--format", arguments->format, "int8 or fp8; the training's, or int8")
       ->check(CLI::IsMember({"int8", "fp8"}));
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
@@ -197,13 +204,13 @@ void add_calibrate(CLI::App& app) {
       ->check(CLI::Range(90.0, 100.0))
       ->capture_default_str();
   command->add_option("--sequences", arguments->sequences, "Sequences to take of the text")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--length", arguments->length, "Tokens of each")
       ->check(CLI::Range(8, 1 << 20))
       ->capture_default_str();
   command->add_option("--batch", arguments->batch, "Sequences computed together")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "As one JSON object");
   command->callback([arguments] { run_calibrate(*arguments); });

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "worker/commands/number_checks.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/tokenizer/load_tokenizer.h"
@@ -15,8 +16,7 @@ namespace podium {
 
 void add_device_arguments(CLI::App& command, ComputeArguments& arguments) {
   command.add_flag("--gpu", arguments.gpu, "On this machine's first GPU");
-  command.add_option("--threads", arguments.threads, "CPU threads; 0: the machine's")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", arguments.threads, "CPU threads; 0: the machine's")->check(thread_count());
 }
 
 void add_compute_arguments(CLI::App& command, ComputeArguments& arguments) {

@@ -12,6 +12,7 @@
 
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/signals.h"
 #include "worker/commands/tokenizer_argument.h"
 #include "worker/data/data_files.h"
@@ -179,9 +180,9 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   command
       ->add_option("--window", arguments->window.length,
                    "Tokens a window reads (default: the model's positions)")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   command->add_option("--stride", arguments->window.stride, "Tokens a further window predicts")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command
       ->add_option("--length", arguments->length,
@@ -190,9 +191,9 @@ void add_evaluate(CLI::App& app, WorkerExit& exit) {
   command
       ->add_option("--sequences", arguments->sequences,
                    "Most masked sequences (default: as the checkpoint's job, else 1024)")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   command->add_option("--batch", arguments->batch, "Sequences computed together")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   add_training_precision(*command, arguments->precision);
   command->add_option(

@@ -10,8 +10,10 @@
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
 #include "worker/commands/commands.h"
+#include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/formats/new_folder.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
@@ -44,23 +46,24 @@ void copy_if_there(const fs::path& from, const fs::path& to) {
     fmt::print("not copied: {} is not there; --data says where the spec's paths begin\n", from.string());
     return;
   }
-  fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+  fs::copy_file(from, to);
 }
 
-void copy_tokenizer(const ExportArguments& arguments, const TokenizerSpec& tokenizer, int max_positions) {
+void copy_tokenizer(const ExportArguments& arguments, const fs::path& out, const TokenizerSpec& tokenizer,
+                    int max_positions) {
   nlohmann::json config;
   if (!tokenizer.wordpiece.empty()) {
-    copy_if_there(arguments.data / tokenizer.wordpiece, arguments.out / "vocab.txt");
+    copy_if_there(arguments.data / tokenizer.wordpiece, out / "vocab.txt");
     config = {{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", tokenizer.lowercase}};
   } else if (!tokenizer.bpe_vocab.empty()) {
-    copy_if_there(arguments.data / tokenizer.bpe_vocab, arguments.out / "vocab.json");
-    copy_if_there(arguments.data / tokenizer.bpe_merges, arguments.out / "merges.txt");
+    copy_if_there(arguments.data / tokenizer.bpe_vocab, out / "vocab.json");
+    copy_if_there(arguments.data / tokenizer.bpe_merges, out / "merges.txt");
     config = {{"tokenizer_class", "GPT2Tokenizer"}};
   } else {
     return;
   }
   config["model_max_length"] = max_positions;
-  write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
+  write_file_atomic(out / "tokenizer_config.json", config.dump(2) + "\n");
 }
 
 ModelHead exported_head(const ExportArguments& arguments, const CheckpointManifest& manifest,
@@ -76,13 +79,17 @@ ModelHead exported_head(const ExportArguments& arguments, const CheckpointManife
 void export_checkpoint(const ExportArguments& arguments) {
   const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
   const ModelSpec model = model_of(manifest);
+  const ModelHead head = exported_head(arguments, manifest, model);
+  NewFolder folder(arguments.out);
   CheckpointReader reader(arguments.checkpoint, manifest);
   const auto source = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
     return read_full_weight(reader, name, shape);
   };
-  write_hugging_face(arguments.out, model, source, arguments.shard_bytes,
-                     exported_head(arguments, manifest, model));
-  copy_tokenizer(arguments, manifest.state.spec.data.tokenizer, model.max_positions);
+  write_or_fail([&] {
+    write_hugging_face(folder.unfinished(), model, source, arguments.shard_bytes, head);
+    copy_tokenizer(arguments, folder.unfinished(), manifest.state.spec.data.tokenizer, model.max_positions);
+    folder.finish();
+  });
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());
 }
@@ -96,7 +103,7 @@ void add_export(CLI::App& app) {
   command->footer(kExportExamples);
   command->add_option("checkpoint", arguments->checkpoint, "Folder such as checkpoints/step-00000200")
       ->required();
-  command->add_option("--out", arguments->out, "Folder to make")->required();
+  command->add_option("--out", arguments->out, "Folder to make, or an empty one")->required();
   command->add_option("--data", arguments->data, "Folder where the spec's paths begin, for the vocabulary")
       ->capture_default_str();
   command
@@ -106,6 +113,7 @@ void add_export(CLI::App& app) {
       ->check(CLI::IsMember({"masked-lm"}).description(""));
   command->add_option("--shard-size", arguments->shard_bytes, "Largest file of weights, such as 5GB")
       ->transform(CLI::AsSizeValue(true))
+      ->check(at_least(1))
       ->default_str("5GB");
   command->callback([arguments] { export_checkpoint(*arguments); });
 }

@@ -13,6 +13,7 @@
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/generate_output.h"
 #include "worker/commands/generate_prompts.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/generate/end_tokens.h"
@@ -216,21 +217,23 @@ void add_sampling_options(CLI::App& command, GenerateArguments& arguments) {
   command
       .add_option("--max-tokens", arguments.max_tokens,
                   "Tokens of a text at most (default: 128, or as many as the model has positions for)")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   command
       .add_option("--temperature", arguments.rule.sampling.temperature,
                   "Below 1 likelier tokens become likelier still; 0 takes the likeliest")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command.add_option("--top-k", arguments.rule.sampling.top_k, "Only the K likeliest tokens; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str();
   command
       .add_option("--top-p", arguments.rule.sampling.top_p,
                   "Only the fewest likeliest tokens that together have this probability")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--seed", arguments.rule.seed, "Of the draws")->capture_default_str();
+  command.add_option("--seed", arguments.rule.seed, "Of the draws")
+      ->check(unsigned_64())
+      ->capture_default_str();
   command
       .add_option("--stop", arguments.rule.stops, "Text before which a generated one ends; may be repeated")
       ->allow_extra_args(false)

@@ -5,6 +5,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/gradients.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/signals.h"
 
 namespace podium {
@@ -50,13 +51,14 @@ void add_gradients(CLI::App& app, WorkerExit& exit) {
   command->add_option("--out", arguments->out, "Safetensors file for the gradients")->required();
   add_training_precision(*command, arguments->precision);
   command->add_option("--tensor", arguments->tensor, "Processes that share each layer")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--pipeline", arguments->pipeline, "Stages the layers are cut into")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_flag("--gpu", arguments->gpu, "Compute on this machine's GPUs; else on its CPU");
-  command->add_option("--threads", arguments->threads, "Threads of each process; 0 shares the machine's");
+  command->add_option("--threads", arguments->threads, "Threads of each process; 0 shares the machine's")
+      ->check(thread_count());
   add_rank(*command, *arguments);
   command->callback([arguments, &exit] { exit = run_gradients(*arguments); });
 }

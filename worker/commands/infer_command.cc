@@ -11,6 +11,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/named_lines.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
@@ -121,10 +122,10 @@ void add_infer(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--embeddings", arguments->embeddings, "safetensors file to write");
   command->add_option("--top", arguments->top, "Candidates for each mask")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--batch", arguments->batch, "Lines computed together")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "One object a line");
   command->callback([arguments] { run_infer(*arguments); });

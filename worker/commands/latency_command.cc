@@ -16,6 +16,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
 #include "worker/commands/latency_report.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/infer/random_model.h"
@@ -180,18 +181,18 @@ void add_latency(CLI::App& app) {
   add_model_arguments(*command, arguments->model);
   add_compute_arguments(*command, arguments->compute);
   command->add_option("--batch", arguments->shape.sequences, "Sequences")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--length", arguments->shape.length, "Tokens of each")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--shape", arguments->shapes,
                       "Instead, as often as wanted: BATCHxLENGTH, or 1,8,64x128,384");
   command->add_option("--repeats", arguments->repeats, "Passes that are timed")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--warmup", arguments->warmup, "Passes before them")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str();
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
   command->add_flag(

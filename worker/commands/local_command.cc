@@ -8,6 +8,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/local_run.h"
 #include "worker/commands/local_summary.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/spec_arguments.h"
 
 namespace podium {
@@ -58,7 +59,8 @@ void add_local(CLI::App& app, WorkerExit& exit) {
   CLI::App* command = app.add_subcommand("local", "Train a whole job on this machine, without any daemon");
   command->footer(kLocalExamples);
   add_spec_arguments(*command, arguments->spec);
-  command->add_option("--threads", arguments->run.threads, "Threads of each process; 0 shares the machine's");
+  command->add_option("--threads", arguments->run.threads, "Threads of each process; 0 shares the machine's")
+      ->check(thread_count());
   command->add_option("--data", arguments->run.data_folder, "Folder where relative data paths begin")
       ->default_val(".");
   command->add_option("--out", arguments->run.out_folder, "Folder for events and checkpoints")

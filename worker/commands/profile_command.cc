@@ -5,6 +5,7 @@
 
 #include "common/base/logging.h"
 #include "worker/commands/commands.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/profile_report.h"
 #include "worker/commands/profile_run.h"
 #include "worker/commands/signals.h"
@@ -59,13 +60,15 @@ void add_profile(CLI::App& app, WorkerExit& exit) {
   command->footer(kProfileExamples);
   add_spec_arguments(*command, arguments->spec);
   command->add_option("--steps", arguments->run.steps, "Steps to measure")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_option("--warmup", arguments->run.warmup, "Steps before them that do not count")
-      ->check(CLI::NonNegativeNumber)
+      ->check(at_least(0))
       ->capture_default_str();
-  command->add_option("--threads", arguments->run.local.threads,
-                      "Threads of each process; 0 shares the machine's");
+  command
+      ->add_option("--threads", arguments->run.local.threads,
+                   "Threads of each process; 0 shares the machine's")
+      ->check(thread_count());
   command->add_option("--data", arguments->run.local.data_folder, "Folder where relative data paths begin")
       ->default_val(".");
   command->add_option("--out", arguments->trace, "Trace file for Perfetto or chrome://tracing");

@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/spec/load.h"
+#include "worker/commands/number_checks.h"
 #include "worker/data/failure.h"
 
 namespace podium {
@@ -85,9 +86,9 @@ void add_spec_arguments(CLI::App& command, SpecArguments& arguments) {
       ->check(CLI::Range(1, 1024));
   command.add_flag("--gpu", arguments.gpu, "Compute on this machine's GPUs; else on its CPU");
   command.add_option("--tensor", arguments.tensor, "Tensor-parallel devices, in place of parallel.tensor")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   command.add_option("--pipeline", arguments.pipeline, "Pipeline stages, in place of parallel.pipeline")
-      ->check(CLI::PositiveNumber);
+      ->check(at_least(1));
   command
       .add_option("--set", arguments.sets,
                   "A value in place of the spec's, as in training.schedule.steps=20; may be repeated")

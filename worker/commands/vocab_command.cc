@@ -4,6 +4,7 @@
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
+#include "worker/commands/number_checks.h"
 #include "worker/data/documents.h"
 #include "worker/input/text_files.h"
 #include "worker/tokenizer/bpe_builder.h"
@@ -52,7 +53,7 @@ void add_vocab(CLI::App& app) {
   CLI::App* command = app.add_subcommand("vocab", "Build a WordPiece or a byte-pair vocabulary from text");
   command->footer(kVocabExamples);
   command->add_option("corpus", arguments->corpus, "Text files or globs")->required();
-  command->add_option("--size", arguments->size, "Tokens")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--size", arguments->size, "Tokens")->capture_default_str()->check(at_least(1));
   CLI::Option* cased = command->add_flag("--cased", arguments->cased, "WordPiece: keep capitals and accents");
   command->add_flag("--bpe", arguments->byte_pairs, "Byte pairs, as GPT reads them")->excludes(cased);
   command

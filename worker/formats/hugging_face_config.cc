@@ -123,6 +123,9 @@ class Config {
       result.push_back(names[std::to_string(result.size())]);
     if (!names.is_object() || result.empty() || result.size() != names.size())
       throw BadData(path_ + ": " + kLabelNames + " must give a name to each number from 0 on");
+    for (std::size_t number = 0; number < result.size(); ++number)
+      if (std::ranges::count(result, result[number]) > 1)
+        throw BadData(path_ + ": " + kLabelNames + " gives two numbers the name \"" + result[number] + "\"");
     return result;
   }
 

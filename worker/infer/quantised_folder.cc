@@ -190,15 +190,14 @@ SourceModel read_quantised_folder(const fs::path& folder) {
 namespace {
 
 void copy_tokenizer(const TokenizerSource& source, const fs::path& folder) {
-  constexpr auto kOverwrite = fs::copy_options::overwrite_existing;
   if (source.what.starts_with(kWordPiecePrefix)) {
-    fs::copy_file(source.what.substr(kWordPiecePrefix.size()), folder / "vocab.txt", kOverwrite);
+    fs::copy_file(source.what.substr(kWordPiecePrefix.size()), folder / "vocab.txt");
     const json config{{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", source.lowercase}};
     write_file_atomic(folder / "tokenizer_config.json", config.dump(2) + "\n");
   } else if (!source.what.empty()) {
     for (const char* name : kTokenizerFiles)
       if (fs::exists(fs::path(source.what) / name))
-        fs::copy_file(fs::path(source.what) / name, folder / name, kOverwrite);
+        fs::copy_file(fs::path(source.what) / name, folder / name);
   }
 }
 

@@ -5,10 +5,20 @@
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
 #include "worker/tokenizer/pair_merger.h"
+#include "worker/tokenizer/wordpiece.h"
 #include "worker/tokenizer/words.h"
 
 namespace podium {
 namespace {
+
+// A tokenizer reads such a word as [UNK], whatever the vocabulary.
+bool is_too_long(std::string_view word) {
+  const std::int32_t longest = WordPieceOptions{}.longest_word;
+  if (std::ssize(word) <= longest) return false;
+  std::int32_t characters = 0;
+  split_characters(word, [&](std::string_view) { ++characters; });
+  return characters > longest;
+}
 
 std::string merged_text(const std::string& left, const std::string& right) { return left + right.substr(2); }
 
@@ -20,6 +30,7 @@ void VocabularyBuilder::add_text(std::string_view line) {
   const std::string_view text = normalized.text;
   for_each_word(text, [&](std::size_t begin, std::size_t end) {
     const std::string_view word = text.substr(begin, end - begin);
+    if (is_too_long(word)) return;
     const auto known = words_.find(word);
     if (known != words_.end()) {
       ++known->second;

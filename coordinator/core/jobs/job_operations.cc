@@ -238,7 +238,10 @@ Result<Events> prioritise(const ClusterState& state, const PrioritiseJob& comman
 }
 
 Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time now) {
-  if (auto error = not_alive(state, command.job)) return std::move(*error);
+  if (auto error = not_alive(state, command.job)) {
+    if (error->code == ErrorCode::conflict) error->message += "; requeue it, and extend it then";
+    return std::move(*error);
+  }
   const Job& job = state.jobs.at(command.job);
   const Duration longest = std::min(kLongestWalltime, state.scheduling.max_walltime);
   if (command.walltime > longest)

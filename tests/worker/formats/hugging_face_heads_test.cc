@@ -186,6 +186,8 @@ TEST_F(HuggingFaceClasses, WithLabelsThatAreNoneAreRefused) {
     edit_config([&](auto& config) { config["id2label"] = names; });
     EXPECT_THAT(refusal(), HasSubstr("id2label must give a name")) << names;
   }
+  edit_config([](auto& config) { config["id2label"] = {{"0", "no"}, {"1", "no"}}; });
+  EXPECT_THAT(refusal(), HasSubstr("id2label gives two numbers the name \"no\""));
   edit_config([](auto& config) { config["id2label"] = {{"0", "a"}, {"1", "b"}}; });
   edit_config([](auto& config) { config["problem_type"] = "multi_label_classification"; });
   EXPECT_THAT(refusal(), HasSubstr("problem_type is \"multi_label_classification\""));

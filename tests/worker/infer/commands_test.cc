@@ -248,6 +248,44 @@ TEST_F(InferenceCommand, ReadsTextAsTheFoldersTokenizerDoes) {
   EXPECT_EQ(infer("model --text new.txt")[2]["tokens"], 6);
 }
 
+TEST_F(InferenceCommand, ADamagedCheckpointIsPassedOverWithAWarning) {
+  ASSERT_EQ(run("mkdir two && cp -r podium-run/checkpoints/step-00000150 two/ && "
+                "cp -r podium-run/checkpoints/step-00000150 two/step-00000200 && "
+                "truncate -s -10 two/step-00000200/rank-00000.safetensors"),
+            0);
+  ASSERT_EQ(run("\"$0\" infer two --text lines.txt"), 0) << output();
+  EXPECT_THAT(output(),
+              testing::ContainsRegex("two/step-00000200 is not usable: .*; step-00000150 is taken"));
+}
+
+TEST_F(InferenceCommand, AModelThatIsNotFinishedLeavesNothingAndAFolderInUseIsLeftAlone) {
+  ASSERT_EQ(run("mkdir used && touch used/tokenizer.json"), 0);
+  const std::string from = "podium-run/checkpoints/step-00000150";
+  const std::vector<std::string> commands{"export " + from,
+                                          "calibrate " + from + " --text corpus.txt --length 32"};
+  for (const std::string& command : commands) {
+    SCOPED_TRACE(command);
+    EXPECT_EQ(run("\"$0\" " + command + " --data . --out used"), 65);
+    EXPECT_THAT(output(), HasSubstr("used exists already"));
+    EXPECT_EQ(run("\"$0\" " + command + " --data . --out /dev/null/model"), 73);
+    EXPECT_THAT(output(), HasSubstr("/dev/null/model: Not a directory"));
+    EXPECT_EQ(run("ulimit -f 20; trap '' XFSZ; \"$0\" " + command + " --data . --out unfinished"), 73)
+        << output();
+    EXPECT_EQ(run("ls -A | grep unfinished"), 1) << output();
+  }
+}
+
+TEST_F(InferenceCommand, NumbersOutOfBoundsAreRefusedInWords) {
+  EXPECT_EQ(run("\"$0\" infer model --text lines.txt --top 0"), 64);
+  EXPECT_THAT(output(), HasSubstr("--top: is 0, and must be at least 1"));
+  EXPECT_EQ(run("\"$0\" infer model --text lines.txt --threads 100000"), 64);
+  EXPECT_THAT(output(), HasSubstr("not in range 0 to 1024"));
+  EXPECT_EQ(run("\"$0\" local job.yaml --threads 100000"), 64);
+  EXPECT_EQ(run("\"$0\" export podium-run/checkpoints/step-00000150 --out other --shard-size -1"), 64);
+  for (const char* seed : {"-1", "18446744073709551616", "1.5", ""})
+    EXPECT_EQ(run(std::string("\"$0\" generate model --prompt a --seed '") + seed + "'"), 64) << seed;
+}
+
 TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
   ASSERT_EQ(
       run("\"$0\" latency bert-tiny --precision int8 --sparse --repeats 3 --warmup 1 --json > told.json"), 0)

@@ -35,6 +35,14 @@ TEST(VocabularyBuilder, DoesNotDependOnTheOrderOfTheText) {
   EXPECT_EQ(build({"the cat sat on the mat", "a cat"}, 60), build({"a cat", "on the mat the cat sat"}, 60));
 }
 
+// Tokenizers read it as [UNK].
+TEST(VocabularyBuilder, LeavesOutWordsOfMoreThanAHundredCharacters) {
+  EXPECT_EQ(build({"the " + std::string(101, 'x')}, 60), build({"the"}, 60));
+  std::string accents;
+  for (int i = 0; i < 100; ++i) accents += "ж";
+  EXPECT_THAT(build({"the " + accents}, 1000), Contains(accents));
+}
+
 TEST(VocabularyBuilder, KeepsToTheSize) {
   EXPECT_EQ(build({"the cat sat on the mat and the dog sat on the cat"}, 32).size(), 32u);
 }

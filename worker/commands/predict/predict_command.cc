@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/commands/commands.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
@@ -110,7 +111,7 @@ void add_predict(CLI::App& app) {
   add_compute_arguments(*command, arguments.compute);
   command->add_option("--jsonl", arguments.jsonl, "File of objects to predict, or - for standard input");
   command->add_option("--batch", arguments.batch, "Sequences computed together")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   command->add_flag("--truncate", arguments.truncate,
                     "Cut texts that are longer than the model's positions; the contexts of questions may be");

@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "worker/ask/questions.h"
 #include "worker/commands/json_lines.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/commands/predict/question_answerer.h"
@@ -158,14 +159,14 @@ void QuestionPrediction::add_options(CLI::App& options) {
   CLI::Option* squad = options.add_option("--squad", options_.squad, "SQuAD's JSON")->needs(out);
   out->needs(squad);
   options.add_option("--best", options_.best, "With --json: so many of the best answers")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least(1))
       ->capture_default_str();
   add_rule_options(options);
 }
 
 void QuestionPrediction::add_rule_options(CLI::App& options) {
   const auto add_count = [&](const char* name, std::optional<int>& count, const char* what) {
-    options.add_option(name, count, what)->check(CLI::PositiveNumber);
+    options.add_option(name, count, what)->check(at_least(1));
   };
   add_count("--length", options_.length, "Tokens of a sequence");
   add_count("--document-stride", options_.stride, "Tokens from one span of a context to the next");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "worker/commands/json_lines.h"
+#include "worker/commands/number_checks.h"
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
@@ -139,9 +140,7 @@ void TextPrediction::add_options(CLI::App& options) {
   options.add_option("--mask", mask_, "A text with one [MASK] or more: which tokens stand there");
   options.add_option("--sentence", sentence_, "A sentence, of which --next may be the next one");
   options.add_option("--next", next_, "The sentence that may follow it: how likely that is");
-  options.add_option("--top", top_, "Candidates for each [MASK]")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  options.add_option("--top", top_, "Candidates for each [MASK]")->check(at_least(1))->capture_default_str();
 }
 
 }  // namespace
