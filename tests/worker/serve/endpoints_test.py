@@ -9,13 +9,15 @@ import unittest
 import served
 
 FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-models-")
-MODELS = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "grades", "moods", "squad")}
+MODELS = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "grades", "masked", "moods", "squad")}
 MOODS = ["glad", "sad", "neither \"glad\" nor sad"]
 
 
 def setUpModule():
     served.write_model(MODELS["bert"], 1)
     served.write_model(MODELS["squad"], 2, question_answering=True)
+    served.write_model(MODELS["masked"], 5)
+    served.leave_out(MODELS["masked"], ("bert.pooler.", "cls.seq_relationship."), "BertForMaskedLM")
     served.write_classifier(MODELS["moods"], 3, MOODS)
     served.write_classifier(MODELS["grades"], 4, [])
 
@@ -255,6 +257,13 @@ class Endpoints(served.ServedTest):
         self.assertIn("it has embed, answer", self.refused(422, "squad", "fill-mask", {"text": "[MASK]"})["detail"])
         self.assertIn("fill-mask, embed", self.refused(422, "bert", "answer", {"question": "a", "context": "b"})["detail"])
 
+    def test_a_model_of_masks_alone_judges_no_pair(self):
+        self.assertNotIn("follows", self.ask("masked", "fill-mask", text="w1 [MASK]"))
+        told = self.refused(422, "masked", "fill-mask", {"text": "w1 [MASK]", "next": "w2"})
+        self.assertEqual(told["errors"][0]["where"], "/next")
+        self.assertIn("which the model lacks", told["detail"])
+        self.assertNotIn("pooled", self.ask("masked", "embed", text="w1"))
+
     def test_it_says_that_it_lives(self):
         for path in ("/healthz", "/readyz", "/metrics"):
             reply = self.client.get(path)
@@ -262,7 +271,7 @@ class Endpoints(served.ServedTest):
             served.check_described(path, reply)
 
     def test_what_is_not_there(self):
-        self.assertIn("there is bert, grades, moods, squad", self.refused(404, "gpt", "embed", {"text": "w1"})["detail"])
+        self.assertIn("there is bert, grades, masked, moods, squad", self.refused(404, "gpt", "embed", {"text": "w1"})["detail"])
         self.assertIn("fill-mask, embed, answer, classify", self.refused(404, "bert", "fill", {"text": "w1"})["detail"])
         self.assertEqual(self.client.get("/v2").status, 404)
         reply = self.client.get("/v1/models/bert/embed")

@@ -48,6 +48,15 @@ def write_model(folder, seed, question_answering=False):
     (folder / "config.json").write_text(json.dumps({**config, "architectures": ["BertForQuestionAnswering"]}))
 
 
+def leave_out(folder, prefixes, architecture):
+    """Of the model in the folder the tensors with these names, which the architecture is without."""
+    tensors, metadata = safetensors_file.read(folder / "model.safetensors")
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith(prefixes)}
+    safetensors_file.write(folder / "model.safetensors", tensors, metadata)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "architectures": [architecture]}))
+
+
 def write_classifier(folder, seed, labels):
     """A BERT that tells classes with these names; without names, a value."""
     write_model(folder, seed)
