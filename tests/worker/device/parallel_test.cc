@@ -5,6 +5,8 @@
 #include "tests/worker/nn/small_models.h"
 #include "worker/comm/staged_communicator.h"
 #include "worker/formats/full_tensors.h"
+#include "worker/ops/pruned.h"
+#include "worker/train/compression.h"
 #include "worker/train/engine.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/optimizer.h"
@@ -23,6 +25,7 @@ struct Way {
   bool sequence_parallel = false;
   bool distributed = false;
   ModelFamily family = ModelFamily::bert;
+  bool compressed = false;  // rounds to 8 bits and prunes
 };
 
 ModelSpec spec_of(const Way& way) {
@@ -31,30 +34,46 @@ ModelSpec spec_of(const Way& way) {
   return spec;
 }
 
+JobSpec job_of(const Way& way) {
+  JobSpec job;
+  job.model = spec_of(way);
+  if (!way.compressed) return job;
+  job.training.quantise = QuantiseSpec{};
+  job.training.sparse = Sparsity::two_of_four;
+  return job;
+}
+
 // Whole weights after some steps, on the world's rank 0.
 std::vector<FullTensor> train(const Way& way, Communicator& world, Context context, int steps) {
-  const ModelSpec spec = spec_of(way);
+  const JobSpec job = job_of(way);
+  const ModelSpec& spec = job.model;
   ParallelGroups groups = make_groups(world, way.layout);
-  const auto model = make_model(context, spec, {.sequence_parallel = way.sequence_parallel}, groups);
+  const ModelOptions options{.quantise = job.training.quantise, .sequence_parallel = way.sequence_parallel};
+  const auto model = make_model(context, spec, options, groups);
   ParameterStore& parameters = model->parameters();
   randomise(parameters, 7);
   Engine engine(context, *model, groups);
   GradientReducer reducer(*groups.data, parameters.gradients(), kBucket, way.distributed);
   const auto optimizer = make_optimizer({.name = OptimizerKind::lamb, .lr = kRate}, parameters,
                                         reducer.shard(), groups, context);
+  Compression compression(job, context, world, *model);
+  compression.begin(nullptr);
   for (int step = 1; step <= steps; ++step) {
     std::vector<MicroBatch> mine;
     for (int i = groups.place.data; i < kMicroBatches; i += way.layout.data) {
       mine.push_back(random_batch(spec, kSequences, static_cast<std::uint64_t>(10 * step + i), 20));
       mine.back().first_sample = i * kSequences;
     }
+    compression.prepare(engine, mine);
     engine.train(mine, {0.05F, 0.25F}, {.seed = 1, .step = step},
                  [&](std::int64_t begin, std::int64_t end) { reducer.ready(begin, end); });
     reducer.finish();
+    compression.gradients_summed();
     const double norm = optimizer->gradient_norm(parameters);
     optimizer->update(parameters, step, kRate, clip_factor(norm, 1.0));
     reducer.gather(parameters.weights());
     parameters.weights_changed();
+    compression.step_taken();
   }
   return gather_full(groups, parameters, parameters.memory().downloaded<float>(parameters.weights()));
 }
@@ -95,6 +114,8 @@ TEST_P(DeviceParallel, TrainsAsTheCpuAlone) {
     ASSERT_EQ(found[i].name, expected[i].name);
     EXPECT_LT(distance(found[i].values, expected[i].values), 2e-3 * (norm(expected[i].values) + 0.1))
         << found[i].name;
+    if (!GetParam().compressed || found[i].name != "bert.encoder.layer.1.intermediate.dense.weight") continue;
+    EXPECT_EQ(std::ranges::count_if(found[i].values, ops::is_pruned), std::ssize(found[i].values) / 2);
   }
 }
 
@@ -115,7 +136,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"distributed", {.data = 2}, false, true},
                     Way{"gpt_sequence", {.tensor = 2}, true, false, ModelFamily::gpt},
                     Way{"llama_sequence", {.tensor = 2}, true, false, ModelFamily::llama},
-                    Way{"llama_pipeline", {.pipeline = 2}, false, false, ModelFamily::llama}),
+                    Way{"llama_pipeline", {.pipeline = 2}, false, false, ModelFamily::llama},
+                    Way{"compressed_tensor", {.tensor = 2}, true, false, ModelFamily::bert, true},
+                    Way{"compressed_distributed", {.data = 2}, false, true, ModelFamily::bert, true}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
