@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.h"
 #include "common/spec/schema.h"
 #include "common/spec/suggest.h"
 #include "common/spec/yaml_scalar.h"
@@ -16,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kLongestShown = 60;  // bytes of a value
 constexpr int kUnknownTold = 20;  // keys of one mapping: a suggestion for each costs more than reading it
 
 std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
@@ -96,12 +98,13 @@ std::string words_remedy(const std::string& text) {
   return std::string("; its quote ") + unclosed + " is not closed: close it, and write each word by itself";
 }
 
-// What to do about a value of the wrong type, where that can be told.
-std::string type_remedy(const json& value, const json& schema) {
+// What to do about a value of the wrong type, where that can be told. `written`: a plain value as the file
+// has it.
+std::string type_remedy(const json& value, const std::string& written, const json& schema) {
   const std::string type = types_of(schema).front();
   const bool is_plain = value.is_number() || value.is_boolean();
-  if (type == "string" && is_plain && matches_pattern(schema, value.dump()))
-    return "; put it in quotes: " + in_quotes(value.dump());
+  if (type == "string" && is_plain && matches_pattern(schema, written))
+    return "; put it in quotes: " + in_quotes(written);
   const json items = schema.value("items", json::object());
   if (type == "array" && value.is_string() && items.value("type", json()) == "string")
     return words_remedy(value);
@@ -151,13 +154,17 @@ class Explainer {
     const auto types = types_of(schema_);
     if (std::any_of(types.begin(), types.end(), [&](const auto& type) { return has_type(value_, type); }))
       return true;
+    const std::string* const written = problems_.written(pointer_);
     std::string wanted;
     for (const std::string& type : types) wanted += (wanted.empty() ? "" : " or ") + type_in_words(type);
     if (value_.is_null()) {
       say(name_ + " is empty and must be " + wanted + example_of(schema_) + "; fill it in or remove it");
     } else {
-      say(name_ + " must be " + wanted + example_of(schema_) + ", not " + shown(value_) +
-          type_remedy(value_, schema_));
+      say(name_ + " must be " + wanted + example_of(schema_) + ", not " +
+          (written ? cut_text(*written, kLongestShown) : shown(value_)) +
+          type_remedy(value_,
+                      written ? *written : value_.dump(-1, ' ', false, json::error_handler_t::replace),
+                      schema_));
     }
     return false;
   }
@@ -291,12 +298,11 @@ std::string dotted(const std::string& pointer) {
 }
 
 std::string shown(const json& value) {
-  constexpr std::size_t kLongest = 60;
   if (value.is_object()) return "a mapping";
   if (value.is_array()) return "a list";
   std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (text.size() <= kLongest) return text;
-  std::size_t end = kLongest;
+  if (text.size() <= kLongestShown) return text;
+  std::size_t end = kLongestShown;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }

@@ -59,6 +59,12 @@ void check_class_labels(const Facts& facts, Problems& problems) {
   std::set<std::string> seen;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string at = fmt::format("{}/{}", labels, i);
+    if (const std::string* written = problems.written(at); written && facts.text(at)) {
+      problems.add(
+          at, fmt::format("training.classify.labels.{0} must be text, not {1}; put it in quotes: \"{1}\"", i,
+                          *written));
+      continue;
+    }
     if (const auto label = facts.text(at); label && !seen.insert(*label).second)
       problems.add(at, fmt::format("training.classify.labels names \"{}\" twice", *label));
   }

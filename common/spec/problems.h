@@ -32,6 +32,9 @@ class Problems {
   // `once`: a problem of several jobs at one place is told of the first alone.
   void turn_to_job(std::string name, std::map<std::string, std::string> redirected, bool once = false);
 
+  // SourceMap::written of the value at `pointer`.
+  const std::string* written(const std::string& pointer) const { return places_->written(placed(pointer)); }
+
   bool empty() const { return found_.empty(); }
   std::size_t count() const { return found_.size(); }
   std::set<std::string> pointers() const;

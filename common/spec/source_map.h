@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 namespace podium {
 
@@ -27,7 +28,20 @@ class SourceMap {
   };
 
   void add(const std::string& pointer, Entry entry) { entries_.emplace(pointer, entry); }
-  void set(const std::string& pointer, Entry entry) { entries_.insert_or_assign(pointer, entry); }
+  // Of a value that takes the place of the file's.
+  void set(const std::string& pointer, Entry entry) {
+    entries_.insert_or_assign(pointer, entry);
+    std::erase_if(written_, [&](const auto& of) { return of.first.starts_with(pointer); });
+  }
+
+  // How the file writes a plain value that JSON writes otherwise, such as 0x10.
+  void set_written(const std::string& pointer, std::string text) {
+    written_.insert_or_assign(pointer, std::move(text));
+  }
+  const std::string* written(const std::string& pointer) const {
+    const auto found = written_.find(pointer);
+    return found == written_.end() ? nullptr : &found->second;
+  }
 
   // Of the value at `pointer`, or of the nearest value around it.
   Place value(std::string_view pointer) const { return find(pointer).value; }
@@ -37,6 +51,7 @@ class SourceMap {
   Entry find(std::string_view pointer) const;
 
   std::unordered_map<std::string, Entry> entries_;
+  std::unordered_map<std::string, std::string> written_;
 };
 
 // "a/b" -> "a~1b": one step of a JSON pointer.

@@ -64,7 +64,10 @@ class Converter {
 
   json scalar(const YamlNode& node, const std::string& pointer) {
     if (node.quoted) return node.text;
-    if (auto value = plain_scalar(node.text)) return *std::move(value);
+    if (auto value = plain_scalar(node.text)) {
+      if (!value->is_string() && value->dump() != node.text) places_.set_written(pointer, node.text);
+      return *std::move(value);
+    }
     problems_.add(pointer, node.text + " is not a finite number; write one");
     return nullptr;
   }
