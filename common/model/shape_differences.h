@@ -20,4 +20,8 @@ std::vector<ShapeDifference> shape_differences(const ModelSpec& theirs, const Mo
 // "model.layers is 12 there and 24 here, model.hidden is 768 there and 1024 here"
 std::string describe(const std::vector<ShapeDifference>& differences);
 
+// What keeps a job of `ours`, whose model.init names a job, from beginning with the weights of that job,
+// which is of `theirs`, as far as the specs say; "" for nothing.
+std::string why_no_weights(const JobSpec& theirs, const JobSpec& ours);
+
 }  // namespace podium

@@ -5,6 +5,7 @@
 #include "common/base/units.h"
 #include "common/model/codec.h"
 #include "common/model/family.h"
+#include "common/model/hash_text.h"
 #include "common/model/spec_wire.h"
 
 namespace podium {
@@ -29,7 +30,7 @@ constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
 constexpr EnumNames<Recompute, 3> kRecomputes{
     {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
 
-constexpr char kInitFrom[] = "init_from";  // of to_wire_json()
+constexpr char kInitFrom[] = "init_from", kInitXxh3[] = "init_xxh3";  // of to_wire_json()
 
 constexpr EnumNames<Processes, 2> kProcesses{{{Processes::device, "device"}, {Processes::node, "node"}}};
 
@@ -54,6 +55,15 @@ Duration duration_from(const json& value, const char* field) {
   return *duration;
 }
 
+// Null where the weights are drawn.
+json init_json(const ModelSpec& model) {
+  json out = model.init_job ? to_json(*model.init_job) : model.init.empty() ? json() : json(model.init);
+  if (model.init_xxh3.empty()) return out;
+  if (!model.init_job) out = {{"path", model.init}};
+  out["xxh3"] = model.init_xxh3;
+  return out;
+}
+
 json model_json(const ModelSpec& model) {
   json out{{"family", to_string(model.family)},
            {"layers", model.layers},
@@ -71,9 +81,24 @@ json model_json(const ModelSpec& model) {
     if (model.tie_embeddings) out["tie_embeddings"] = true;
   }
   if (!model.preset.empty()) out["preset"] = model.preset;
-  if (!model.init.empty()) out["init"] = model.init;
-  if (model.init_job) out["init"] = to_json(*model.init_job);
+  if (const json init = init_json(model); !init.is_null()) out["init"] = init;
   return out;
+}
+
+void read_init(const json& in, ModelSpec& model) {
+  const json init = in.value(in.contains(kInitFrom) ? kInitFrom : "init", json(""));
+  model.init_xxh3 = in.value(kInitXxh3, "");
+  if (init.is_string()) {
+    model.init = init;
+    return;
+  }
+  if (init.contains("path"))
+    model.init = init.at("path");
+  else
+    model.init_job = job_checkpoint_from_json(init);
+  model.init_xxh3 = init.value("xxh3", model.init_xxh3);
+  if (!model.init_xxh3.empty() && !is_xxh3_text(model.init_xxh3))
+    throw std::invalid_argument("model.init.xxh3 has 16 hexadecimal digits");
 }
 
 ModelSpec model_from(const json& in) {
@@ -92,11 +117,7 @@ ModelSpec model_from(const json& in) {
   model.key_value_heads = in.value("key_value_heads", model.key_value_heads);
   model.rope_theta = in.value("rope_theta", model.rope_theta);
   model.tie_embeddings = in.value("tie_embeddings", model.tie_embeddings);
-  const json init = in.value(in.contains(kInitFrom) ? kInitFrom : "init", json(""));
-  if (init.is_object())
-    model.init_job = job_checkpoint_from_json(init);
-  else
-    model.init = init;
+  read_init(in, model);
   return model;
 }
 
@@ -416,9 +437,16 @@ json to_json(const JobSpec& spec) {
 
 json to_wire_json(const JobSpec& spec) {
   json out = to_json(spec);
-  if (!spec.model.init_job || !out.contains("model")) return out;
-  out["model"][kInitFrom] = out["model"]["init"];
-  out["model"].erase("init");
+  if (!out.contains("model") || !out["model"].contains("init") || !out["model"]["init"].is_object())
+    return out;
+  json& model = out["model"];
+  if (spec.model.init_job) {
+    model[kInitFrom] = model["init"];
+    model.erase("init");
+  } else {
+    model["init"] = spec.model.init;
+    model[kInitXxh3] = spec.model.init_xxh3;
+  }
   return out;
 }
 

@@ -49,6 +49,7 @@ struct ModelSpec {
   // checkpoint, or of a folder of checkpoints, and relative to the data folder.
   std::string init;
   std::optional<JobCheckpoint> init_job;
+  std::string init_xxh3;  // Origin::xxh3 that the checkpoint of either must have; "": any
 
   bool tie_embeddings = false;  // llama: the word embeddings score tokens, as bert's and gpt's always do
 

@@ -7,8 +7,9 @@
 
 namespace podium {
 
-// As to_json(), but that the job whose weights model.init takes has the key "init_from": older programs take
-// "init" for a path, and pass over a key that they do not know. job_spec_from_json() reads both.
+// As to_json(), but that "init" of the model is a path or absent, as older programs read it: the job whose
+// weights it takes has the key "init_from", and a path's xxh3 the key "init_xxh3", which those pass over.
+// job_spec_from_json() reads both.
 nlohmann::json to_wire_json(const JobSpec& spec);
 
 }  // namespace podium

@@ -43,6 +43,7 @@ json to_json(const WorkerEvent& event) {
                                          {"seconds", e.seconds}};
                               if (e.best)
                                 saved["best"] = {{"metric", e.best->metric}, {"value", e.best->value}};
+                              if (e.again) saved["again"] = true;
                               return saved;
                             },
                             [](const TargetEvent& e) -> json {
@@ -89,6 +90,7 @@ WorkerEvent worker_event_from_json(const json& in) {
                           in.value("seconds", 0.0)};
     if (const auto best = in.find("best"); best != in.end() && best->is_object())
       saved.best = {best->at("metric"), best->at("value")};
+    saved.again = in.value("again", false);
     event.body = std::move(saved);
   } else if (type == "target") {
     event.body = TargetEvent{in.at("step"), in.at("metric"), number_from_json(in.at("value"))};

@@ -45,13 +45,15 @@ struct BestValue {
 };
 
 // {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n?,"seconds":s?,
-// "best":{"metric":"eval/f1","value":x}?}: whole and on disk; with `best` the best of the job so far.
+// "best":{"metric":"eval/f1","value":x}?,"again":true?}: whole and on disk; with `best` the best of the job
+// so far; `again`: found there by an attempt that resumes, which an earlier one may not have lived to tell.
 struct CheckpointEvent {
   std::int64_t step = 0;
   std::string path;
   std::int64_t bytes = 0;
   double seconds = 0;
   std::optional<BestValue> best = {};
+  bool again = false;
 };
 
 // {"type":"target","t":ms,"step":n,"metric":"eval/mlm_loss","value":x}: the clock stops at t.

@@ -27,9 +27,11 @@ constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, {}},
                                  {"eval/matthews_correlation", Goal::max, {"classify"}},
                                  {"eval/pearson", Goal::max, {"regression"}},
                                  {"eval/spearman", Goal::max, {"regression"}},
-                                 {"eval/sequences_per_second", Goal::max, {"squad"}},
                                  {"eval/perplexity", Goal::min, {"lm"}},
                                  {"eval/gain_over_unigram", Goal::max, {"pretrain", "lm"}}};
+
+// It tells how fast held-out text is read, and not how well.
+constexpr const char* kEvaluationSpeed = "eval/sequences_per_second";
 
 bool is_reported(const GoalMetric& goal, const std::optional<std::string>& task) {
   return !task || goal.tasks[0] == nullptr ||
@@ -68,7 +70,12 @@ void check_reported(const Facts& facts, const std::string& pointer, const std::s
   std::vector<std::string> names;
   for (const GoalMetric& goal : kGoals)
     if (is_reported(goal, task)) names.emplace_back(goal.key);
-  if (std::find(names.begin(), names.end(), metric) == names.end()) {
+  if (metric == kEvaluationSpeed) {
+    problems.add(pointer,
+                 fmt::format("{} tells how fast held-out text is predicted and not how well: no weights are "
+                             "better by it; choose one of {}",
+                             metric, fmt::join(names, ", ")));
+  } else if (std::find(names.begin(), names.end(), metric) == names.end()) {
     const auto near = closest(metric, names);
     problems.add(pointer, fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric, told,
                                       near ? "did you mean \"" + *near + "\"?"

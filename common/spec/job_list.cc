@@ -12,6 +12,7 @@
 #include "common/spec/job_document.h"
 #include "common/spec/parameter.h"
 #include "common/spec/schema.h"
+#include "common/spec/sections.h"
 #include "common/spec/suggest.h"
 
 namespace podium {
@@ -21,14 +22,11 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxListBytes = 8 << 20;  // of all jobs' documents together, as of a study's
 
-// What only a training has, and only a program of the user's own.
-constexpr std::array kOfTrainings{"model", "data", "training", "parallel", "checkpoint", "evaluate"};
-constexpr std::array kOfPrograms{"workdir", "env", "processes", "parameters", "code"};
-
 // Mappings that are one value: a job's takes the place of the common one.
+constexpr std::array kOneValue{"/target", "/data/tokenizer", "/model/init", "/resources/devices"};
+
 bool is_one_value(const std::string& pointer) {
-  return pointer == "/target" || pointer == "/data/tokenizer" || pointer == "/model/init" ||
-         pointer == "/resources/devices";
+  return std::ranges::find(kOneValue, pointer) != kOneValue.end();
 }
 
 // Lays `over` over `value` and notes where each value of it is written.
@@ -188,17 +186,8 @@ void check_weights(const ListedJob& job, const std::vector<JobSpec>& specs, std:
   const JobSpec& other = specs[*job.links.init];
   const std::string name = document["jobs"][*job.links.init]["name"];
   problems.turn_to_job(job.name, job.written_at);
-  if (!other.command.empty())
-    problems.add("/model/init",
-                 fmt::format("the job {} runs a command, whose checkpoints are not podium-worker's", name));
-  else if (const auto differences = shape_differences(other.model, specs[own].model); !differences.empty())
-    problems.add("/model/init",
-                 fmt::format("the models of {} and of this job differ: {}", name, describe(differences)));
-  else if (specs[own].model.init_job->choice == CheckpointChoice::best && other.checkpoint.best.empty())
-    problems.add("/model/init",
-                 fmt::format("the job {} keeps no best checkpoint; write \"checkpoint: newest\", "
-                             "or checkpoint.best there",
-                             name));
+  if (const std::string why = why_no_weights(other, specs[own]); !why.empty())
+    problems.add("/model/init", fmt::format("cannot take the first weights from {}: {}", name, why));
 }
 
 }  // namespace
@@ -220,13 +209,50 @@ void check_numbers(const json& document, Problems& problems) {
     check("/after/" + std::to_string(i) + "/job");
 }
 
-void clear_overridden(const std::vector<Override>& overrides, json& document) {
-  if (!lists_jobs(document) || !document["jobs"].is_array()) return;
-  for (json& entry : document["jobs"])
-    for (const Override& written : overrides) {
-      const json::json_pointer at(pointer_of(written.path));
-      if (entry.is_object() && entry.contains(at)) entry.at(at.parent_pointer()).erase(at.back());
+namespace {
+
+bool has_mapping(const json& document, const json::json_pointer& at) {
+  return document.is_object() && document.contains(at) && document.at(at).is_object();
+}
+
+void erase_at(json& document, const json::json_pointer& at) {
+  document.at(at.parent_pointer()).erase(at.back());
+}
+
+// Sets what is below `mapping`, which is one value, in every such mapping of the file; only where it has
+// none, the common one is made.
+void spread(const json::json_pointer& at, const json::json_pointer& mapping, const json& written,
+            json& document, SourceMap& places) {
+  if (!document.contains(at)) return;
+  const json value = document.at(at);
+  bool some = false;
+  for (std::size_t i = 0; i < document["jobs"].size(); ++i) {
+    json& entry = document["jobs"][i];
+    if (!has_mapping(entry, mapping)) continue;
+    some = true;
+    entry[at] = value;
+    places.set("/jobs/" + std::to_string(i) + at.to_string(), {kBesideTheFile, kBesideTheFile});
+  }
+  if (some && !has_mapping(written, mapping)) erase_at(document, mapping);
+}
+
+}  // namespace
+
+void spread_overrides(const std::vector<Override>& overrides, const json& written, json& document,
+                      SourceMap& places) {
+  if (!document["jobs"].is_array()) return;
+  for (const Override& one : overrides) {
+    const std::string pointer = pointer_of(one.path);
+    const json::json_pointer at(pointer);
+    const auto mapping = std::ranges::find_if(
+        kOneValue, [&](const char* key) { return pointer.starts_with(std::string(key) + "/"); });
+    if (mapping != kOneValue.end()) {
+      spread(at, json::json_pointer(*mapping), written, document, places);
+      continue;
     }
+    for (json& entry : document["jobs"])
+      if (entry.is_object() && entry.contains(at)) erase_at(entry, at);
+  }
 }
 
 LoadedExperiment load_job_list(const json& document, Problems& problems) {

@@ -14,8 +14,10 @@ bool lists_jobs(const nlohmann::json& document);
 // Adds a problem for each job that a spec of a single job, or of a study, names by anything but its number.
 void check_numbers(const nlohmann::json& document, Problems& problems);
 
-// Takes what the command line has set out of every job, so that it counts for all of them.
-void clear_overridden(const std::vector<Override>& overrides, nlohmann::json& document);
+// Has what the command line has set in `document`, which the file has as `written`, count for every job: it
+// is taken out of the entries, or, where it is part of a mapping that is one value, set in each of those.
+void spread_overrides(const std::vector<Override>& overrides, const nlohmann::json& written,
+                      nlohmann::json& document, SourceMap& places);
 
 // Adds every problem with the document, each in its place; without one, the result is the experiment. A
 // problem of what jobs have in common is told once.

@@ -42,7 +42,7 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   json document = *read;
   apply_overrides(overrides, document, places, problems);
   if (lists_jobs(document)) {
-    clear_overridden(overrides, document);
+    spread_overrides(overrides, *read, document, places);
     LoadedExperiment listed = load_job_list(document, problems);
     if (!problems.empty()) return problems.errors();
     return listed;

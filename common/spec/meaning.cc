@@ -5,6 +5,7 @@
 #include "common/model/reproduces.h"
 #include "common/spec/defaults.h"
 #include "common/spec/explain.h"
+#include "common/spec/sections.h"
 
 namespace podium {
 
@@ -46,8 +47,8 @@ void check_parts(const Facts& facts, Problems& problems) {
   if (!facts.has("/resources")) problems.add_missing("/resources", "the spec needs the key \"resources\"");
   const bool runs_command = facts.has("/command");
   if (runs_command)
-    for (const char* part : {"/model", "/data", "/training", "/parallel", "/checkpoint", "/evaluate"})
-      if (facts.has(part))
+    for (const std::string key : kOfTrainings)
+      if (const std::string part = "/" + key; facts.has(part))
         problems.add_key(part,
                          fmt::format("{} is for podium-worker's own trainings and this spec runs a command; "
                                      "remove one of the two",
@@ -145,6 +146,18 @@ void check_rotary(const Facts& facts, Problems& problems) {
         fmt::format("model.key_value_heads ({}) must divide model.heads ({})", *key_value_heads, *heads));
 }
 
+// What the first weights are of, where it is written as a mapping.
+void check_init(const Facts& facts, Problems& problems) {
+  const std::string at = "/model/init";
+  if (!facts.has(at) || !facts.all()["model"]["init"].is_object()) return;
+  const bool job = facts.has(at + "/job"), path = facts.has(at + "/path");
+  if (!job && !path) problems.add_missing(at + "/job", "model.init needs the key \"job\", or \"path\"");
+  if (job && path) problems.add_key(at + "/path", "model.init has both job and path; keep one");
+  if (path && !job && facts.has(at + "/checkpoint"))
+    problems.add_key(at + "/checkpoint",
+                     "model.init.checkpoint is of a job; write the path of the checkpoint itself");
+}
+
 }  // namespace
 
 void check_model(const Facts& facts, Problems& problems) {
@@ -173,6 +186,7 @@ void check_model(const Facts& facts, Problems& problems) {
     problems.add("/model/hidden",
                  fmt::format("model.hidden ({}) must be a multiple of {}", *hidden, kColumnMultiple));
   check_rotary(facts, problems);
+  check_init(facts, problems);
   check_task(facts, problems);
 }
 

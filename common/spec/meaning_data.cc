@@ -48,7 +48,7 @@ void check_blend(const Facts& facts, Problems& problems) {
 void check_data(const Facts& facts, Problems& problems) {
   for (const char* pointer :
        {"/data/train", "/data/tokenizer/wordpiece", "/data/tokenizer/bpe/vocab", "/data/tokenizer/bpe/merges",
-        "/evaluate/data", "/model/init", "/training/quantise/ranges"})
+        "/evaluate/data", "/model/init", "/model/init/path", "/training/quantise/ranges"})
     check_path(facts, pointer, problems);
   if (!facts.has("/data/train") || !facts.all()["data"]["train"].is_array()) return;
   check_blend(facts, problems);

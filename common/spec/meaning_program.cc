@@ -8,6 +8,7 @@
 #include "common/model/program.h"
 #include "common/spec/explain.h"
 #include "common/spec/meaning.h"
+#include "common/spec/sections.h"
 #include "common/spec/suggest.h"
 
 namespace podium {
@@ -25,7 +26,7 @@ const json& mapping(const Facts& facts, const char* key) {
 }
 
 void check_is_for_commands(const Facts& facts, Problems& problems) {
-  for (const char* key : {"workdir", "env", "processes", "parameters", "code"})
+  for (const char* key : kOfPrograms)
     if (facts.has(std::string("/") + key))
       problems.add_key(
           std::string("/") + key,

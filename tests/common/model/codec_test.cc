@@ -54,6 +54,38 @@ TEST(Codec, ALaunchSaysWhereTheWeightsOfAnotherJobLie) {
   EXPECT_EQ(read.init_folder, launch.init_folder);
 }
 
+// The hash of the checkpoint stands where an older program passes over it.
+TEST(Codec, AnOlderProgramReadsTheFirstWeightsThatAreOfOneCheckpointAlone) {
+  Launch launch = launch_from_json(golden("launch.json"));
+  ModelSpec& model = launch.spec.model;
+  model.init = "run/step-00000200";
+  model.init_xxh3 = "0123456789abcdef";
+  json wire = to_json(launch)["spec"]["model"];
+  EXPECT_EQ(wire["init"], "run/step-00000200");
+  EXPECT_EQ(wire["init_xxh3"], "0123456789abcdef");
+  EXPECT_EQ(to_json(launch.spec)["model"]["init"],
+            (json{{"path", "run/step-00000200"}, {"xxh3", "0123456789abcdef"}}));
+  for (const json& spec : {to_json(launch)["spec"], to_json(launch.spec)}) {
+    const ModelSpec read = job_spec_from_json(spec).model;
+    EXPECT_EQ(read.init, model.init);
+    EXPECT_EQ(read.init_xxh3, model.init_xxh3);
+    EXPECT_FALSE(read.init_job);
+  }
+  model.init.clear();
+  model.init_job = JobCheckpoint{{12}, CheckpointChoice::step, 200};
+  wire = to_json(launch)["spec"]["model"];
+  EXPECT_FALSE(wire.contains("init"));
+  EXPECT_EQ(wire["init_from"], (json{{"job", 12}, {"checkpoint", 200}, {"xxh3", "0123456789abcdef"}}));
+  for (const json& spec : {to_json(launch)["spec"], to_json(launch.spec)}) {
+    const ModelSpec read = job_spec_from_json(spec).model;
+    EXPECT_EQ(read.init_job, model.init_job);
+    EXPECT_EQ(read.init_xxh3, model.init_xxh3);
+  }
+  json spec = to_json(launch.spec);
+  spec["model"]["init"]["xxh3"] = "0123";
+  EXPECT_THROW(job_spec_from_json(spec), std::invalid_argument);
+}
+
 TEST(Codec, LaunchOfAnotherVersionIsRefused) {
   json file = golden("launch.json");
   file["version"] = 2;

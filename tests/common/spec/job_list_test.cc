@@ -161,6 +161,48 @@ TEST(JobList, WhatTheCommandLineSetsCountsForEveryJob) {
   EXPECT_THAT(list.links[1].after, testing::SizeIs(1));
 }
 
+// A mapping that is one value: what is set in it counts wherever such a mapping is written.
+TEST(JobList, APartOfAMappingThatIsOneValueIsSetInEachOfThem) {
+  const std::string jobs = R"(jobs:
+  - name: first
+  - name: second
+    after: [{job: first}]
+    model: {init: {job: first, checkpoint: best}}
+    target: {metric: eval/mlm_accuracy, at_least: 0.5}
+    resources: {devices: 1}
+  - name: third
+    after: [{job: first}]
+    model: {init: {job: first}}
+  - name: fourth
+    model: {init: bert-base}
+)";
+  const LoadedExperiment list = good(jobs, {{"model.init.checkpoint", "newest"}});
+  ASSERT_EQ(list.jobs.size(), 4u);
+  EXPECT_FALSE(list.jobs[0].model.init_job) << "it draws its weights";
+  EXPECT_EQ(list.jobs[1].model.init_job->choice, CheckpointChoice::newest);
+  EXPECT_EQ(list.jobs[2].model.init_job->choice, CheckpointChoice::newest);
+  EXPECT_EQ(list.links[2].init, 0u);
+  EXPECT_EQ(list.jobs[3].model.init, "bert-base");
+
+  const LoadedExperiment wide = good(jobs, {{"resources.devices.max", "4"}});
+  ASSERT_EQ(wide.jobs.size(), 4u);
+  EXPECT_EQ(wide.jobs[0].resources.max_devices, 4) << "the common mapping is one of them";
+  EXPECT_EQ(wide.jobs[1].resources.max_devices, 0) << "it has none";
+
+  const std::vector<Override> higher{{"target.at_least", "0.7"}};
+  EXPECT_THAT(describe(loaded(jobs, higher).errors()), HasSubstr("target has both at_least and at_most"));
+  std::string common = kCommon;
+  common.erase(common.find("target:"), common.find("checkpoint:") - common.find("target:"));
+  const auto aimed = load_experiment(common + jobs, "spec.yaml", higher);
+  ASSERT_TRUE(aimed.ok()) << describe(aimed.errors());
+  EXPECT_FALSE(aimed->jobs[0].target) << "no other job is given one";
+  EXPECT_EQ(aimed->jobs[1].target->at_least, 0.7);
+
+  const auto wrong = load_experiment(common + jobs, "spec.yaml", {{"target.at_least", "-1e400"}});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.errors()[0].where, "spec.yaml, overridden");
+}
+
 TEST(JobList, AProblemOfAnEntryIsToldThereAndOneOfAllJobsOnce) {
   const auto read = loaded(R"(parallel: {tensor: 3}
 jobs:
