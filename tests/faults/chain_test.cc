@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <sstream>
+#include <thread>
 
 #include "common/base/file.h"
 #include "tests/cluster.h"
@@ -45,9 +48,9 @@ jobs:
     after: [{job: phase2}]
     model: {init: {job: phase2, checkpoint: newest}}
     data: {train: train.json}
-    training: {task: squad, schedule: {steps: 20}, squad: {document_stride: 8, query_length: 8}}
-    checkpoint: {best: eval/f1}
-    evaluate: {data: heldout.json}
+    training: {task: squad, schedule: {steps: 200}, squad: {document_stride: 8, query_length: 8}}
+    checkpoint: {best: eval/f1, every: 200 steps}
+    evaluate: {data: heldout.json, every: 100 steps}
 )";
 
 // The word behind the one that is asked for.
@@ -73,6 +76,39 @@ std::pair<int, double> least_of(const std::map<int, double>& values) {
   return *std::ranges::min_element(values, {}, &std::pair<const int, double>::second);
 }
 
+// What rank 0 of each attempt told when it began to train; of those that came so far.
+std::vector<json> starts_of(const Cluster& cluster, JobId job) {
+  std::vector<json> starts;
+  for (int attempt = 1; attempt <= static_cast<int>(job_of(cluster, job)["attempts"].size()); ++attempt)
+    for (int node = 1; node <= 2; ++node) {
+      const auto path = cluster.task_folder(node, {{job, attempt}, 0}) / "events.jsonl";
+      std::istringstream lines(std::filesystem::exists(path) ? read_file(path) : "");
+      for (std::string line; std::getline(lines, line);)
+        if (json event = json::parse(line); event["type"] == "started") starts.push_back(std::move(event));
+    }
+  return starts;
+}
+
+std::vector<pid_t> workers_of(const Cluster& cluster, JobId job) {
+  std::vector<pid_t> pids;
+  for (int node = 1; node <= 2; ++node)
+    for (const pid_t pid : processes_with(cluster.task_folder(node, {{job, 1}, 0}) / "launch.json"))
+      if (read_file("/proc/" + std::to_string(pid) + "/comm") == "podium-worker\n") pids.push_back(pid);
+  return pids;
+}
+
+// Once the job has said what it begins with, another checkpoint becomes the newest where it looked, and it
+// dies before it has one of its own.
+void change_the_source_and_kill(const Cluster& cluster, JobId job, const std::filesystem::path& other,
+                                const std::filesystem::path& newest) {
+  const auto unseen = newest.parent_path() / ".saving-copy";
+  std::filesystem::copy(other, unseen, std::filesystem::copy_options::recursive);
+  for (int i = 0; i < 120'000 && !std::filesystem::exists(cluster.checkpoints(job) / "origin.json"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::filesystem::rename(unseen, newest);
+  for (const pid_t pid : workers_of(cluster, job)) ::kill(pid, SIGKILL);
+}
+
 TEST(Chain, EachJobBeginsWithTheWeightsOfTheOneBeforeIt) {
   Cluster cluster(2);
   write_training_data(cluster.data());
@@ -94,16 +130,26 @@ TEST(Chain, EachJobBeginsWithTheWeightsOfTheOneBeforeIt) {
   const json phase2 = cluster.wait_for_state(second, "succeeded");
   EXPECT_GE(phase2["attempts"].size(), 2u);
   EXPECT_LE(phase1["ended_ms"], phase2["started_ms"]);
+  change_the_source_and_kill(cluster, third, cluster.checkpoints(second) / "step-00000060",
+                             cluster.checkpoints(second) / "step-00000080");
   const json squad = cluster.wait_for_state(third, "succeeded");
   EXPECT_LE(phase2["ended_ms"], squad["started_ms"]);
 
   const auto [best_step, best_loss] = least_of(recorded(cluster, first, "eval/mlm_loss"));
   EXPECT_EQ(phase1["best_checkpoint"]["step"], best_step);
   EXPECT_EQ(phase1["best_checkpoint"]["best"], (json{{"metric", "eval/mlm_loss"}, {"value", best_loss}}));
-  EXPECT_EQ(phase2["origin"]["step"], best_step) << "the restart told it once more";
+  EXPECT_EQ(phase2["origin"]["step"], best_step);
+  const std::vector<json> starts = starts_of(cluster, second);
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_GT(starts[1]["step"], 0) << "it went on from a checkpoint of its own";
+  EXPECT_EQ(starts[0]["origin"], starts[1]["origin"]);
   EXPECT_EQ(phase2["origin"]["xxh3"], checkpoint_manifest(cluster, first, best_step)["xxh3"]);
   EXPECT_THAT(phase2["origin"]["path"].get<std::string>(),
               EndsWith(phase1["best_checkpoint"]["path"].get<std::string>()));
+  const std::vector<json> squad_starts = starts_of(cluster, third);
+  ASSERT_GE(squad["attempts"].size(), 2u);
+  EXPECT_EQ(squad_starts.back()["step"], 0) << "it had no checkpoint of its own";
+  EXPECT_EQ(squad_starts.back()["origin"], squad["origin"]) << "and began with the same weights once more";
   EXPECT_EQ(squad["origin"]["step"], 60);
   EXPECT_EQ(squad["origin"]["xxh3"], checkpoint_manifest(cluster, second, 60)["xxh3"]);
   EXPECT_EQ(squad["best_checkpoint"]["best"]["metric"], "eval/f1");

@@ -3,6 +3,7 @@
 //   step-00000200            whole, or found broken when it is read
 //   .saving-…                half written, or half removed: of no use to anybody once its run is gone
 //   .set-aside-step-…        found broken; no run reads it again
+//   origin.json              of the weights that the run began with (train/pinned_origin.h)
 //   .lock                    held by rank 0 of the run that may write here
 #pragma once
 

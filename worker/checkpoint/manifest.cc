@@ -44,6 +44,7 @@ json to_json(const CheckpointState& state) {
              {"in_a_row", scaler.in_a_row}}},
            {"target_reached", state.target_reached},
            {"spec", to_wire_json(state.spec)}};
+  if (state.vocabulary.known()) out["vocabulary"] = to_json(state.vocabulary);
   if (!state.labels.empty()) out["labels"] = state.labels;
   if (state.best.known())
     out["best"] = {{"metric", state.best.metric}, {"step", state.best.step}, {"value", state.best.value}};
@@ -71,6 +72,8 @@ CheckpointState state_from_json(const json& in) {
   state.samples = in.at("samples");
   state.passed_over = in.value("passed_over", std::int64_t{0});
   if (const auto text = in.find("text"); text != in.end()) state.text = text_identity_from_json(*text);
+  if (const auto vocabulary = in.find("vocabulary"); vocabulary != in.end())
+    state.vocabulary = vocabulary_identity_from_json(*vocabulary);
   state.labels = in.value("labels", std::vector<std::string>{});
   const json& layout = in.at("layout");
   state.layout = {layout.at("tensor"), layout.at("pipeline"), layout.at("data")};
@@ -99,6 +102,12 @@ void check_version(const json& manifest) {
 }
 
 }  // namespace
+
+std::int64_t CheckpointManifest::bytes() const {
+  std::int64_t sum = 0;
+  for (const auto& [name, part] : files) sum += part.digest.bytes;
+  return sum;
+}
 
 json to_json(const CheckpointPart& part) {
   json pieces = json::array();

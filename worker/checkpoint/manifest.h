@@ -22,6 +22,7 @@
 #include "common/model/text_identity.h"
 #include "worker/checkpoint/loss_scaler_state.h"
 #include "worker/comm/parallel.h"
+#include "worker/data/vocabulary_identity.h"
 #include "worker/data/xxh3.h"
 #include "worker/formats/pieces.h"
 
@@ -53,6 +54,7 @@ struct CheckpointState {
   std::int64_t samples = 0;         // sequences trained on
   std::int64_t passed_over = 0;     // batches of this phase with which no step was taken
   TextIdentity text;                // that was trained on; unknown in format 2
+  VocabularyIdentity vocabulary;    // whose tokens the ids are; unknown where an older version wrote it
   std::vector<std::string> labels;  // that the head's outputs stand for; none where they have no names
   ParallelLayout layout;            // the one it was written by
   LossScalerState loss_scaler;
@@ -76,6 +78,8 @@ struct CheckpointManifest {
   CheckpointState state;
   std::map<std::string, CheckpointPart> files;
   std::string xxh3 = {};  // of all this, as it was written; "" before that
+
+  std::int64_t bytes() const;  // of all files
 };
 
 nlohmann::json to_json(const CheckpointPart& part);

@@ -57,6 +57,22 @@ std::string shared_text(Communicator& world, int root, std::string text) {
   return text;
 }
 
+std::vector<std::string> texts_of_all(Communicator& world, const std::string& text) {
+  const auto ranks = static_cast<std::size_t>(world.size());
+  const std::uint64_t own = text.size();
+  std::vector<std::uint64_t> sizes(ranks);
+  world.all_gather(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(sizes))).get();
+  const std::size_t longest = std::ranges::max(sizes);
+  if (longest == 0) return std::vector<std::string>(ranks);
+  std::string padded = text;
+  padded.resize(longest);
+  std::string all(longest * ranks, '\0');
+  world.all_gather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all))).get();
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < ranks; ++rank) texts.push_back(all.substr(rank * longest, sizes[rank]));
+  return texts;
+}
+
 void refuse_unreadable(const fs::path& checkpoint, const std::string& why) {
   throw Failure(
       WorkerExit::disk_full,

@@ -54,4 +54,7 @@ class CheckpointSearch {
 // `root`'s text, on all ranks.
 std::string shared_text(Communicator& world, int root, std::string text);
 
+// Every rank's, by rank, on all ranks.
+std::vector<std::string> texts_of_all(Communicator& world, const std::string& text);
+
 }  // namespace podium

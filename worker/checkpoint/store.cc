@@ -62,23 +62,29 @@ std::optional<CheckpointState> CheckpointStore::load_newest(const JobSpec& spec,
     if (const std::string why = why_other_text(then, spec, text); !why.empty())
       throw Failure(WorkerExit::bad_data, begin + why);
   };
-  auto state = load_from(folder_.path(), check_same, tensors, problems);
+  auto newest = load_from(folder_.path(), check_same, tensors, problems);
   if (const std::size_t broken = problems.size() - before;
-      !state && broken > 0 && !spec.checkpoint.begin_anew)
+      !newest && broken > 0 && !spec.checkpoint.begin_anew)
     throw Failure(
         WorkerExit::bad_data,
         fmt::format("none of the {} checkpoints in {} is whole: {}. Bring one of them back whole, or "
                     "set checkpoint.begin_anew: true (or move them away) to train from step 0",
                     broken, folder_.path().string(), problems[before]));
-  if (state) forget_lost_best(*state);
-  return state;
+  if (!newest) return std::nullopt;
+  CheckpointState& state = newest->state;
+  look_for_best(state, problems);
+  found_.push_back({state.step, checkpoint_name(state.step), newest->bytes(), 0, state.best});
+  return std::move(state);
 }
 
-// What was best may be gone where the newest whole checkpoint is older than the newest.
-void CheckpointStore::forget_lost_best(CheckpointState& state) const {
-  if (!state.best.known()) return;
-  const std::vector<std::string> there = CheckpointSearch(world_).names_in(folder_.path());
-  if (std::ranges::find(there, checkpoint_name(state.best.step)) == there.end()) state.best = {};
+// The best is forgotten where it is whole no more: the next evaluation is the best then.
+void CheckpointStore::look_for_best(CheckpointState& state, std::vector<std::string>& problems) {
+  if (!state.best.known() || state.best.step == state.step) return;
+  const std::string name = checkpoint_name(state.best.step);
+  if (const auto best = CheckpointSearch(world_).look_at(folder_.path() / name, problems))
+    found_.push_back({state.best.step, name, best->manifest.bytes(), 0, state.best});
+  else
+    state.best = {};
 }
 
 CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const JobSpec& spec,
@@ -95,10 +101,9 @@ CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const Jo
     if (const std::string why = why_other_text(then, spec, text); !why.empty())
       throw Failure(WorkerExit::bad_data, begin + why);
   };
-  auto state = load_from(folder, check_same, tensors, problems);
-  if (state) {
-    state->best = {};  // which lies there
-    return std::move(*state);
+  if (auto newest = load_from(folder, check_same, tensors, problems)) {
+    newest->state.best = {};  // which lies there
+    return std::move(newest->state);
   }
   const std::size_t broken = problems.size() - before;
   if (broken == 0)
@@ -111,9 +116,10 @@ CheckpointState CheckpointStore::load_newest_of(const fs::path& folder, const Jo
                             broken, folder.string(), problems[before]));
 }
 
-std::optional<CheckpointState> CheckpointStore::load_from(const fs::path& folder, const CheckSame& check_same,
-                                                          const CheckpointTensors& tensors,
-                                                          std::vector<std::string>& problems) {
+std::optional<CheckpointManifest> CheckpointStore::load_from(const fs::path& folder,
+                                                             const CheckSame& check_same,
+                                                             const CheckpointTensors& tensors,
+                                                             std::vector<std::string>& problems) {
   auto found = CheckpointSearch(world_).newest_in(folder, problems);
   if (!found) return std::nullopt;
   check_same(found->path, found->manifest.state);
@@ -122,7 +128,7 @@ std::optional<CheckpointState> CheckpointStore::load_from(const fs::path& folder
   } catch (const std::system_error& error) {
     refuse_unreadable(found->path, error.what());
   }
-  return std::move(found->manifest.state);
+  return std::move(found->manifest);
 }
 
 void CheckpointStore::begin_save(CheckpointState state, const CheckpointTensors& tensors) {

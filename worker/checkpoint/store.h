@@ -47,6 +47,10 @@ class CheckpointStore {
                                  const TextIdentity& text, const CheckpointTensors& tensors,
                                  std::vector<std::string>& problems);
 
+  // What load_newest() has read, and the best before it, as saves of which nobody may have told: the attempt
+  // that made them whole may have died at once. Their `seconds` are not known.
+  const std::vector<FinishedSave>& found() const { return found_; }
+
   // Starts to save what `tensors` hold and returns; they must outlive the save. Waits only where a rank's
   // part of an earlier save is still being written. Collective. `state.layout` is filled in.
   void begin_save(CheckpointState state, const CheckpointTensors& tensors);
@@ -67,10 +71,10 @@ class CheckpointStore {
  private:
   using CheckSame = std::function<void(const std::string& path, const CheckpointState& then)>;
 
-  std::optional<CheckpointState> load_from(const std::filesystem::path& folder, const CheckSame& check_same,
-                                           const CheckpointTensors& tensors,
-                                           std::vector<std::string>& problems);
-  void forget_lost_best(CheckpointState& state) const;
+  std::optional<CheckpointManifest> load_from(const std::filesystem::path& folder,
+                                              const CheckSame& check_same, const CheckpointTensors& tensors,
+                                              std::vector<std::string>& problems);
+  void look_for_best(CheckpointState& state, std::vector<std::string>& problems);
   void wait_together(const std::function<bool(std::chrono::milliseconds)>& wait) const;
 
   const CheckpointFolder folder_;
@@ -78,6 +82,7 @@ class CheckpointStore {
   const ParallelLayout layout_;
   const ParallelPlace place_;
   std::unique_ptr<CheckpointWriter> writer_;
+  std::vector<FinishedSave> found_;
   bool update_may_wait_ = false;  // a save has begun since the last one; the same on all ranks
   bool folder_told_ = false;      // its warnings
 };

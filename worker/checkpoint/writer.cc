@@ -221,7 +221,7 @@ FinishedSave CheckpointWriter::make_whole(const Pending& pending, std::vector<st
   const fs::path to = options_.folder / finished.name;
   try {
     const CheckpointManifest manifest = collect(pending);
-    for (const auto& [name, part] : manifest.files) finished.bytes += part.digest.bytes;
+    finished.bytes = manifest.bytes();
     write_file_atomic(from / kManifestName, manifest_text(manifest));
     set_aside_from(options_.folder, finished.step, warnings);
     fs::rename(from, to);

@@ -175,7 +175,7 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
   const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, tasks.head, groups);
   const auto first_weights = [&](ParameterStore& parameters) {
-    return fill_first_weights(launch, shape, tasks.labels, parameters, *world, context.threads);
+    return fill_first_weights(launch, shape, tasks, parameters, *world, context.threads);
   };
   Trainer trainer(launch.spec, *std::move(checkpoints),
                   {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder,

@@ -1,5 +1,5 @@
 // The weights that a run begins with, where it has no checkpoint of its own: drawn ones, those of a Hugging
-// Face folder, or those of another run's checkpoint (model.init).
+// Face folder, or those of another run's checkpoint (model.init), which are the same at every attempt.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "common/model/origin.h"
 #include "worker/comm/communicator.h"
 #include "worker/nn/parameters.h"
+#include "worker/train/task.h"
 
 namespace podium {
 
@@ -19,11 +20,11 @@ struct FirstWeights {
 };
 
 // Fills in all parameters. `model` is the job's with its vocabulary. A head that the source has not, or has
-// in another shape or for other labels than `labels`, is drawn. Collective over the world. Throws BadData if
-// the source cannot be read as one, and Failure: bad_spec if it has no checkpoint or a model of another
-// shape, bad_data if none is whole, disk_full if the disk cannot read one at present.
-FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model,
-                                const std::vector<std::string>& labels, ParameterStore& parameters,
-                                Communicator& world, int threads);
+// in another shape or for other labels than the task's, is drawn. Rank 0 writes down the checkpoint that they
+// are of (pinned_origin.h). Collective over the world. Throws BadData if the source cannot be read as one,
+// and Failure: bad_spec if it has no checkpoint, or a model of another shape or vocabulary, bad_data if none
+// is whole or an earlier attempt began with other weights, disk_full if the disk cannot read one at present.
+FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model, const TaskSource& tasks,
+                                ParameterStore& parameters, Communicator& world, int threads);
 
 }  // namespace podium

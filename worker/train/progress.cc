@@ -8,6 +8,15 @@
 #include "common/base/logging.h"
 
 namespace podium {
+namespace {
+
+CheckpointEvent event_of(const FinishedSave& save) {
+  CheckpointEvent event{save.step, save.name, save.bytes, save.seconds};
+  if (save.best.known() && save.best.step == save.step) event.best = {save.best.metric, save.best.value};
+  return event;
+}
+
+}  // namespace
 
 Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead)
     : events_(events), target_(std::move(target)), steps_(steps), lead_(lead) {}
@@ -35,10 +44,15 @@ bool Progress::metrics(std::int64_t step, const Metrics& metrics) {
   return reached_;
 }
 
-void Progress::saved(const FinishedSave& save) {
-  CheckpointEvent event{save.step, save.name, save.bytes, save.seconds};
-  if (save.best.known() && save.best.step == save.step) event.best = {save.best.metric, save.best.value};
-  events_.write(event);
+void Progress::saved(const FinishedSave& save) { events_.write(event_of(save)); }
+
+void Progress::found(const std::vector<FinishedSave>& saves) {
+  if (!lead_) return;
+  for (const FinishedSave& save : saves) {
+    CheckpointEvent event = event_of(save);
+    event.again = true;
+    events_.write(event);
+  }
 }
 
 void Progress::phase(WorkerPhase phase, std::int64_t step) {

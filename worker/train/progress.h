@@ -25,6 +25,8 @@ class Progress {
   // Returns true if a metric reaches the target for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);
+  // Tells of checkpoints once more with which the run goes on.
+  void found(const std::vector<FinishedSave>& saves);
   // Says what training does from now on; reports it if that has changed.
   void phase(WorkerPhase phase, std::int64_t step);
   void note(const std::string& level, const std::string& message);

@@ -13,6 +13,7 @@
 
 #include "common/model/spec.h"
 #include "common/model/text_identity.h"
+#include "worker/data/vocabulary_identity.h"
 #include "worker/nn/head.h"
 #include "worker/nn/micro_batch.h"
 
@@ -88,6 +89,8 @@ struct TaskSource {
   std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
   std::vector<std::string> labels =
       {};  // that the head's outputs stand for, if they have names; checkpoints keep them
+  // Which tokens the first so many ids stand for.
+  std::function<VocabularyIdentity(std::int64_t count)> tokens = {};
 };
 
 }  // namespace podium

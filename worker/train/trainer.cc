@@ -76,6 +76,7 @@ void Trainer::resume() {
   for (const auto& [level, message] : products_.take_over(state_.products)) progress_.note(level, message);
   state_.products = products_.record();
   state_.text = parts_.tasks.text;
+  if (parts_.tasks.tokens) state_.vocabulary = parts_.tasks.tokens(parts_.tasks.vocabulary);
   state_.labels = parts_.tasks.labels;
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
@@ -143,6 +144,7 @@ void Trainer::check_steps_are_left(const CheckpointState& loaded) {
 void Trainer::announce_start() {
   progress_.started(state_.step, model_parameters(parameters(), parts_.groups),
                     describe_device(parts_.context), state_.text, state_.origin);
+  progress_.found(checkpoints_.found());
 }
 
 void Trainer::train() {

@@ -28,6 +28,7 @@ inline CheckpointState state_at(std::int64_t step) {
   state.samples = 64 * step;
   state.passed_over = 5;
   state.text = kText;
+  state.vocabulary = {30, "fedcba9876543210"};
   state.loss_scaler = {4096, 17, 3, 2, 1};
   state.spec.name = "job";
   return state;
@@ -55,6 +56,7 @@ class Checkpoint : public testing::Test {
     problems_.clear();
     CheckpointStore later({path_, true}, 3, world_, kAlone.layout);
     loaded_ = later.load_newest(spec_, kText, fresh.tensors(), problems_);
+    found_ = later.found();
     if (!loaded_) return 0;
     EXPECT_EQ(fresh.wrong_values(), 0);
     return loaded_->step;
@@ -102,7 +104,8 @@ class Checkpoint : public testing::Test {
   RankTensors trained_{kAlone, 0};
   std::optional<CheckpointStore> store_;
   std::optional<CheckpointState> loaded_;
-  JobSpec spec_;  // of the run that loads
+  std::vector<FinishedSave> found_;  // with that
+  JobSpec spec_;                     // of the run that loads
   std::vector<std::string> problems_;
 };
 

@@ -46,6 +46,38 @@ TEST_F(Checkpoint, AFinishedSaveIsToldOnce) {
   EXPECT_THAT(store().finish(), IsEmpty());
 }
 
+// Whoever made them whole may not have lived to tell.
+TEST_F(Checkpoint, WhatARunGoesOnFromAndTheBestBeforeItMayBeToldOnceMore) {
+  save(100);
+  CheckpointState state = state_at(200);
+  state.best = {"eval/f1", 100, 88};
+  store().begin_save(state, trained_.tensors());
+  ASSERT_THAT(store().finish(), testing::SizeIs(1));
+  EXPECT_EQ(load(), 200);
+  ASSERT_EQ(found_.size(), 2u);
+  EXPECT_EQ(found_[0].name, "step-00000100");
+  EXPECT_EQ(found_[1].name, "step-00000200");
+  for (const FinishedSave& save : found_) {
+    EXPECT_EQ(save.step, step_of(save.name));
+    EXPECT_EQ(static_cast<std::uintmax_t>(save.bytes), fs::file_size(file(save.name, part_name(0))));
+    EXPECT_EQ(save.best, state.best);
+  }
+}
+
+TEST_F(Checkpoint, ABestThatIsNotWholeIsForgottenAndToldOf) {
+  save(100);
+  CheckpointState state = state_at(200);
+  state.best = {"eval/f1", 100, 88};
+  store().begin_save(state, trained_.tensors());
+  store().finish();
+  fs::resize_file(file("step-00000100", part_name(0)), 100);
+  EXPECT_EQ(load(), 200);
+  EXPECT_FALSE(loaded_->best.known());
+  EXPECT_THAT(problems_, ElementsAre(HasSubstr("step-00000100 is not whole")));
+  ASSERT_EQ(found_.size(), 1u);
+  EXPECT_FALSE(found_[0].best.known());
+}
+
 // Training changes the tensors as soon as it may, again and again, while saves are under way.
 TEST_F(Checkpoint, TensorsMayChangeOnceTheyAreLetGo) {
   for (int step = 1; step <= 20; ++step) {
@@ -80,6 +112,7 @@ TEST_F(Checkpoint, TheManifestIsTheFormats) {
   EXPECT_EQ(manifest.at("passed_over"), 5);
   EXPECT_EQ(manifest.at("text"),
             (nlohmann::json{{"tokens", 1000}, {"sentences", 50}, {"xxh3", "0123456789abcdef"}}));
+  EXPECT_EQ(manifest.at("vocabulary"), (nlohmann::json{{"tokens", 30}, {"xxh3", "fedcba9876543210"}}));
   EXPECT_EQ(manifest.at("layout"), (nlohmann::json{{"tensor", 1}, {"pipeline", 1}, {"data", 1}}));
   EXPECT_EQ(manifest.at("loss_scaler"),
             (nlohmann::json{

@@ -1,26 +1,13 @@
 // What a run begins with: weights of another run's checkpoint, to the bit on any layout, or one clear error.
-#include "worker/train/first_weights.h"
-
-#include <gmock/gmock.h>
-
-#include "common/base/file.h"
-#include "tests/temp_folder.h"
 #include "tests/worker/comm/world.h"
-#include "tests/worker/nn/small_models.h"
-#include "worker/checkpoint/store.h"
-#include "worker/data/failure.h"
-#include "worker/formats/hugging_face.h"
-#include "worker/input/bad_data.h"
+#include "tests/worker/train/first_weights_fixture.h"
 #include "worker/nn/linear.h"
 
 namespace podium {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-constexpr char kWord[] = "bert.embeddings.word_embeddings.weight";
 
 // Of no use but for its parameter.
 class OtherHead final : public Head {
@@ -41,85 +28,6 @@ HeadPlan other_head() {
           [](const ModelSpec&, const MicroBatch&) { return 0.0; }};
 }
 
-using Weights = std::map<std::string, std::vector<float>>;
-
-class FirstWeightsOf : public testing::Test {
- protected:
-  FirstWeightsOf() {
-    launch_.spec.name = "squad";
-    launch_.spec.model = trained_;
-    launch_.spec.training.seed = 5;
-    launch_.data_folder = folder_.path();
-  }
-
-  // A checkpoint of a single rank; its weights, which no other step has.
-  Weights save(std::int64_t step, const BestCheckpoint& best = {}) {
-    test::LoneModel lone(trained_, {});
-    ParameterStore& parameters = lone.model->parameters();
-    test::randomise(parameters, static_cast<std::uint64_t>(step));
-    CheckpointStore store(CheckpointFolder(run_, true), 100, lone.world, {});
-    CheckpointState state;
-    state.step = step;
-    state.best = best;
-    state.spec.model = trained_;
-    state.spec.model.vocab = 0;  // left to the tokenizer
-    store.begin_save(state, {parameters, {}, {{0, parameters.end()}}});
-    store.finish();
-    Weights weights;
-    for (const Parameter& p : parameters.list()) {
-      const auto values = parameters.weights(p);
-      weights[p.name] = {values.begin(), values.end()};
-    }
-    return weights;
-  }
-  void break_step(std::int64_t step) { fs::remove(run_ / checkpoint_name(step) / part_name(0)); }
-
-  // What a single rank begins with.
-  Weights begin(const ModelOptions& options = {}) {
-    test::LoneModel lone(launch_.spec.model, options);
-    ParameterStore& parameters = lone.model->parameters();
-    begun_ = fill_first_weights(launch_, launch_.spec.model, {}, parameters, lone.world, 1);
-    Weights weights;
-    for (const Parameter& p : parameters.list()) {
-      const auto values = parameters.weights(p);
-      weights[p.name] = {values.begin(), values.end()};
-    }
-    return weights;
-  }
-  Weights begin_with(CheckpointChoice choice, std::int64_t step = 0) {
-    launch_.init_folder = run_;
-    launch_.spec.model.init_job = JobCheckpoint{{12}, choice, step};
-    return begin();
-  }
-  std::string refusal(WorkerExit code, CheckpointChoice choice = CheckpointChoice::best_or_newest,
-                      std::int64_t step = 0) {
-    try {
-      begin_with(choice, step);
-    } catch (const Failure& failure) {
-      EXPECT_EQ(failure.exit, code) << failure.what();
-      return failure.what();
-    }
-    return "";
-  }
-  std::string bad_path(const std::string& path) {
-    launch_.spec.model.init = path;
-    try {
-      begin();
-    } catch (const BadData& error) {
-      return error.what();
-    } catch (const Failure& failure) {
-      return "exit " + std::to_string(static_cast<int>(failure.exit)) + ": " + failure.what();
-    }
-    return "";
-  }
-
-  const ModelSpec trained_ = test::small_spec(ModelFamily::bert);
-  TempFolder folder_;
-  fs::path run_ = folder_.path() / "run";
-  Launch launch_;
-  FirstWeights begun_;
-};
-
 TEST_F(FirstWeightsOf, AJobAreThoseOfItsCheckpointToTheBit) {
   const Weights weights = save(200);
   EXPECT_EQ(begin_with(CheckpointChoice::best_or_newest), weights);
@@ -127,7 +35,7 @@ TEST_F(FirstWeightsOf, AJobAreThoseOfItsCheckpointToTheBit) {
   EXPECT_EQ(begun_.origin, (Origin{(run_ / "step-00000200").string(), 200, manifest.xxh3}));
   EXPECT_EQ(begun_.note,
             "begins with the weights of step 200 of " + begun_.origin.path + " (XXH3 " + manifest.xxh3 + ")");
-  EXPECT_THAT(begun_.warnings, SizeIs(0));
+  EXPECT_THAT(begun_.warnings, testing::ElementsAre(HasSubstr("does not tell its tokens")));
 }
 
 // The hash is that of the manifest, which no other checkpoint has.
@@ -148,6 +56,7 @@ TEST_F(FirstWeightsOf, AnyLayoutTakesWhatASingleRankSaved) {
   launch_.spec.model.init_job = JobCheckpoint{{12}};
   for (const ParallelLayout& layout :
        {ParallelLayout{.tensor = 2, .pipeline = 1, .data = 2}, ParallelLayout{.tensor = 2, .pipeline = 2}}) {
+    begin_another_run();
     std::atomic<std::int64_t> compared = 0, wrong = 0;
     run_threads(4, [&](Communicator& world) {
       Context context{.threads = 1};
@@ -188,7 +97,7 @@ TEST_F(FirstWeightsOf, ABrokenBestGivesWayToTheNewestWithAWarning) {
   const Weights newest = save(3, {"eval/f1", 2, 88});
   break_step(2);
   EXPECT_EQ(begin_with(CheckpointChoice::best_or_newest), newest);
-  EXPECT_THAT(begun_.warnings, testing::ElementsAre(HasSubstr("step-00000002 is not whole")));
+  EXPECT_THAT(begun_.warnings, testing::Contains(HasSubstr("step-00000002 is not whole")));
   EXPECT_THAT(refusal(WorkerExit::bad_data, CheckpointChoice::best), HasSubstr("step-00000002 is not whole"));
 }
 
@@ -197,7 +106,7 @@ TEST_F(FirstWeightsOf, ABrokenNewestGivesWayToTheOneBefore) {
   save(3);
   break_step(3);
   EXPECT_EQ(begin_with(CheckpointChoice::newest), before);
-  EXPECT_THAT(begun_.warnings, testing::ElementsAre(HasSubstr("step-00000003 is not whole")));
+  EXPECT_THAT(begun_.warnings, testing::Contains(HasSubstr("step-00000003 is not whole")));
 }
 
 TEST_F(FirstWeightsOf, AJobWithoutAWholeCheckpointIsRefusedByBothNames) {
@@ -236,6 +145,7 @@ TEST_F(FirstWeightsOf, AHeadThatTheCheckpointHasNotIsDrawn) {
   EXPECT_FALSE(begun.contains("cls.predictions.bias"));
   EXPECT_THAT(begun_.note, HasSubstr(", but for other_outputs.weight, other_outputs.bias, which are drawn"));
   launch_.spec.model.init_job.reset();
+  begin_another_run();
   EXPECT_EQ(begin({.head = other_head()}).at("other_outputs.weight"), begun.at("other_outputs.weight"))
       << "as without other weights";
 }
@@ -259,6 +169,7 @@ TEST_F(FirstWeightsOf, ALargerVocabularyBeginsWithTheTokensOfTheSmaller) {
   launch_.spec.model.vocab = 208;
   const Weights begun = begin_with(CheckpointChoice::newest);
   launch_.spec.model.init_job.reset();
+  begin_another_run();
   const Weights drawn = begin();
   for (const std::string name : {kWord, "cls.predictions.bias"}) {
     const std::vector<float>&now = begun.at(name), &then = trained.at(name), &fresh = drawn.at(name);
@@ -298,23 +209,17 @@ TEST_F(FirstWeightsOf, APathIsACheckpointOrAFolderOfThem) {
   const Weights first = save(1), newest = save(2);
   launch_.spec.model.init = "run/step-00000001";
   EXPECT_EQ(begin(), first);
+  begin_another_run();
   launch_.spec.model.init = "run";
   EXPECT_EQ(begin(), newest);
+  begin_another_run();
   launch_.spec.model.init = run_.string();
   EXPECT_EQ(begin(), newest) << "an absolute path is what it says";
 }
 
 TEST_F(FirstWeightsOf, APathOfAHuggingFaceFolderHasNoOrigin) {
   test::LoneModel lone(trained_, {});
-  std::vector<FullTensor> full;
-  for (const Parameter& p : lone.model->parameters().list()) {
-    const auto values = lone.model->parameters().weights(p);
-    const Shape shape = p.full_shape();
-    FullTensor tensor{p.name, {}, {values.begin(), values.end()}};
-    for (int axis = 0; axis < shape.rank(); ++axis) tensor.shape.push_back(shape[axis]);
-    full.push_back(std::move(tensor));
-  }
-  write_hugging_face(folder_.path() / "model", trained_, source_of(full), std::int64_t{1} << 30);
+  write_as_hugging_face(lone.model->parameters(), folder_.path() / "model");
   launch_.spec.model.init = "model";
   const Weights begun = begin();
   EXPECT_TRUE(std::ranges::equal(begun.at(kWord),

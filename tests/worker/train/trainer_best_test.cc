@@ -57,6 +57,23 @@ TEST_F(TrainerOf, ARunThatGoesOnKnowsWhatWasBest) {
   EXPECT_THAT(kept(), ElementsAre(6)) << "2 is the best no more";
 }
 
+// The attempt before may have died when they were whole and not told.
+TEST_F(TrainerOf, ARunThatGoesOnTellsOnceMoreOfWhatItFound) {
+  spec_.training.schedule.steps = 6;
+  spec_.checkpoint = {1, 1};
+  spec_.evaluate.every = 1;
+  best_ = BestRule{"eval/score", Goal::max};
+  Script script{.scores = {1, 5, 2, 4, 4.5, 6}, .stop_before = 4};
+  run(script);
+  std::filesystem::remove(events_path());
+  script.stop_before = ~std::size_t{0};
+  run(script);
+  std::vector<std::pair<std::int64_t, std::optional<BestValue>>> again;
+  for (const CheckpointEvent& saved : told<CheckpointEvent>())
+    if (saved.again) again.emplace_back(saved.step, saved.best);
+  EXPECT_THAT(again, ElementsAre(std::pair(2, BestValue{"eval/score", 5}), std::pair(4, std::nullopt)));
+}
+
 // Its metric or its checkpoint may be gone: then the next evaluation is the best.
 TEST_F(TrainerOf, WhatWasBestIsForgottenWithItsCheckpointAndWithItsMetric) {
   spec_.training.schedule.steps = 8;

@@ -103,7 +103,7 @@ class TrainerOf : public testing::Test {
   std::vector<std::pair<std::int64_t, double>> told_best() const {
     std::vector<std::pair<std::int64_t, double>> best;
     for (const CheckpointEvent& saved : told<CheckpointEvent>())
-      if (saved.best) best.emplace_back(saved.step, saved.best->value);
+      if (saved.best && !saved.again) best.emplace_back(saved.step, saved.best->value);
     return best;
   }
 

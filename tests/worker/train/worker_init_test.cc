@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <thread>
 
+#include "common/base/file.h"
 #include "tests/worker/train/worker_job.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
@@ -33,6 +35,13 @@ std::vector<Origin> origins_told(const WorkerJob& job) {
   for (const WorkerEvent& event : job.events())
     if (const auto* started = std::get_if<StartedEvent>(&event.body))
       told.push_back(started->origin.value_or(Origin{}));
+  return told;
+}
+
+std::vector<CheckpointEvent> saves_told(const WorkerJob& job) {
+  std::vector<CheckpointEvent> told;
+  for (const WorkerEvent& event : job.events())
+    if (const auto* saved = std::get_if<CheckpointEvent>(&event.body)) told.push_back(*saved);
   return told;
 }
 
@@ -89,6 +98,58 @@ TEST_F(WorkerInit, ARunThatIsKilledGoesOnAndKeepsItsOrigin) {
   EXPECT_EQ(told[1], told[0]);
 }
 
+// Another run's checkpoint becomes the newest there meanwhile.
+TEST_F(WorkerInit, ARunThatIsKilledBeforeItHasACheckpointBeginsWithTheSameWeightsAgain) {
+  JobSpec spec = next(60);
+  spec.checkpoint.every = 100;
+  WorkerJob unbroken(spec), broken(spec), other(tiny_job(10));
+  ASSERT_THAT(unbroken.run(1), Each(0)) << unbroken.errors();
+  ASSERT_THAT(other.run(1), Each(0)) << other.errors();
+  broken.start(1);
+  ASSERT_TRUE(broken.wait_for_step(3));
+  ::kill(broken.rank(0).pid(), SIGKILL);
+  broken.wait();
+  ASSERT_FALSE(std::filesystem::exists(broken.checkpoints() / "step-00000060")) << "it was through";
+  std::filesystem::rename(other.checkpoints() / "step-00000010", trained_.checkpoints() / "step-00000010");
+  ASSERT_THAT(broken.run(1), Each(0)) << broken.errors();
+  expect_same(weights_of(unbroken.checkpoints() / "step-00000060"),
+              weights_of(broken.checkpoints() / "step-00000060"));
+  const std::vector<Origin> told = origins_told(broken);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].step, 5);
+  EXPECT_EQ(told[1], told[0]);
+}
+
+TEST_F(WorkerInit, ARunWhoseFirstWeightsAreGoneSaysSoAndTrainsOnNothingElse) {
+  JobSpec spec = next(60);
+  spec.checkpoint.every = 100;
+  WorkerJob job(spec);
+  job.start(1);
+  ASSERT_TRUE(job.wait_for_step(3));
+  ::kill(job.rank(0).pid(), SIGKILL);
+  job.wait();
+  std::filesystem::rename(trained_.checkpoints() / "step-00000005", trained_.checkpoints() / "step-00000007");
+  EXPECT_THAT(job.run(1), Each(65));
+  EXPECT_THAT(job.errors(), AllOf(HasSubstr("job \"next\" began with the weights of step 5 of"),
+                                  HasSubstr("delete " + (job.checkpoints() / "origin.json").string())));
+}
+
+TEST_F(WorkerInit, TheVocabularyOfTheWeightsIsAskedFor) {
+  JobSpec spec = next(1);
+  WorkerJob job(spec);
+  std::istringstream lines(read_file(job.data() / "vocab.txt"));
+  std::vector<std::string> tokens;
+  for (std::string token; std::getline(lines, token);) tokens.push_back(token);
+  std::swap(tokens.at(tokens.size() - 1), tokens.at(tokens.size() - 2));
+  std::string other;
+  for (const std::string& token : tokens) other += token + "\n";
+  write_file_atomic(job.data() / "other.txt", other);
+  job.launch.spec.data.tokenizer.wordpiece = "other.txt";
+  EXPECT_THAT(job.run(1), Each(64));
+  EXPECT_THAT(job.errors(), AllOf(HasSubstr("they are for the tokens of vocab.txt"),
+                                  HasSubstr("data.tokenizer has others in other.txt")));
+}
+
 TEST_F(WorkerInit, WhatCannotBeTakenIsRefusedByBothNames) {
   JobSpec spec = next(1);
   spec.model.intermediate = 128;
@@ -123,6 +184,34 @@ TEST_F(WorkerInit, TheBestCheckpointIsKeptByAWholeJob) {
   EXPECT_NO_THROW(read_whole_checkpoint(job.checkpoints() / checkpoint_name(best->first)));
   spec.checkpoint.best = "eval/no-such";
   EXPECT_THAT(refusal(spec, 64), HasSubstr("podium-worker has no metric \"eval/no-such\""));
+}
+
+// The process dies when its best checkpoint is whole and nobody has heard of it.
+TEST(WorkerBest, OneThatAnAttemptDidNotLiveToTellOfIsToldByTheNext) {
+  JobSpec spec = tiny_job(60);
+  spec.training.batch = {32, 2};  // long steps, between which it tells
+  spec.evaluate.every = 2;
+  spec.checkpoint = {100, 1};
+  spec.checkpoint.best = "eval/mlm_loss";
+  for (int tries = 0; tries < 20; ++tries) {
+    WorkerJob job(spec);
+    job.start(1);
+    while (!std::filesystem::exists(job.checkpoints()) || checkpoints_in(job.checkpoints()).empty())
+      ASSERT_TRUE(job.rank(0).running()) << job.errors();
+    ::kill(job.rank(0).pid(), SIGKILL);
+    job.wait();
+    const std::int64_t step = step_of(checkpoints_in(job.checkpoints()).front());
+    if (!saves_told(job).empty()) continue;  // it was quicker
+    ASSERT_THAT(job.run(1), Each(0)) << job.errors();
+    const CheckpointEvent told = saves_told(job).at(0);
+    EXPECT_TRUE(told.again);
+    EXPECT_EQ(told.step, step);
+    EXPECT_EQ(told.path, checkpoint_name(step));
+    EXPECT_GT(told.bytes, 0);
+    EXPECT_EQ(told.best, (BestValue{"eval/mlm_loss", job.metric("eval/mlm_loss").at(step)}));
+    return;
+  }
+  FAIL() << "it always told in time";
 }
 
 }  // namespace

@@ -156,12 +156,14 @@ TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path
   const auto text = std::make_shared<const ClassifyText>(spec, data_folder, reading);
   const std::vector<std::string>& classes = text->training.classes();
   return {
-      text->tokenizer.vocabulary().size(), text->training.identity(),
+      text->tokenizer.vocabulary().size(),
+      text->training.identity(),
       classify_head(static_cast<int>(classes.size()), spec.training.classify.dropout, text->class_weights),
       [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
         return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
       },
-      classes};
+      classes,
+      [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
 }
 
 }  // namespace podium

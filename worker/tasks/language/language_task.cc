@@ -116,10 +116,14 @@ Findings LanguageTask::findings(const Evaluation& held_out) const {
 TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
-  return {text->tokenizer.size(), identity_of_sets(text->training, text->weights),
-          pretraining_head(spec.model.family), [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+  return {text->tokenizer.size(),
+          identity_of_sets(text->training, text->weights),
+          pretraining_head(spec.model.family),
+          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<LanguageTask>(phase, evaluate, text, DataRank{data_rank, data_size});
-          }};
+          },
+          {},
+          [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
 }
 
 }  // namespace podium

@@ -109,10 +109,14 @@ TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::p
                                    Reading& reading, int data_rank, int data_size) {
   const auto text =
       std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder, reading));
-  return {text->tokenizer.vocabulary().size(), identity_of_sets(text->training, text->weights),
-          pretraining_head(spec.model.family), [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+  return {text->tokenizer.vocabulary().size(),
+          identity_of_sets(text->training, text->weights),
+          pretraining_head(spec.model.family),
+          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<PretrainingTask>(phase, evaluate, text, DataRank{data_rank, data_size});
-          }};
+          },
+          {},
+          [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
 }
 
 }  // namespace podium

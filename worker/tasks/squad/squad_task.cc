@@ -240,10 +240,14 @@ TaskSource squad_task_source(const JobSpec& spec, const std::filesystem::path& d
                              int data_rank, int data_size) {
   const auto text = std::make_shared<const SquadJobText>(spec, data_folder, reading);
   return {
-      text->tokenizer.vocabulary().size(), text->training.identity(), span_head(),
+      text->tokenizer.vocabulary().size(),
+      text->training.identity(),
+      span_head(),
       [text, evaluate = spec.evaluate, place = DataRank{data_rank, data_size}](const TrainingSpec& phase) {
         return std::make_unique<SquadTask>(phase, evaluate, text, place);
-      }};
+      },
+      {},
+      [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
 }
 
 }  // namespace podium
