@@ -11,14 +11,6 @@ namespace {
 
 using Specs = std::map<JobId, JobSpec>;
 
-// What keeps the model from taking weights of `other`; "" for nothing.
-std::string why_not(const ModelSpec& model, const JobSpec& other) {
-  if (!other.command.empty()) return "that one runs a command, whose checkpoints are not podium-worker's";
-  if (model.init_job->choice == CheckpointChoice::best && other.checkpoint.best.empty())
-    return "that one keeps no best checkpoint; write \"checkpoint: newest\"";
-  return describe(shape_differences(other.model, model));
-}
-
 }  // namespace
 
 awaitable<Errors> origin_problems(Api& api, const LoadedExperiment& loaded) {
@@ -39,7 +31,7 @@ awaitable<Errors> origin_problems(Api& api, const LoadedExperiment& loaded) {
   for (std::size_t i = 0; i < loaded.jobs.size(); ++i) {
     const JobSpec& job = loaded.jobs[i];
     const auto other = job.model.init_job ? specs.find(job.model.init_job->job) : specs.end();
-    const std::string why = other == specs.end() ? "" : why_not(job.model, other->second);
+    const std::string why = other == specs.end() ? "" : why_no_weights(other->second, job);
     if (!why.empty())
       errors.push_back({ErrorCode::invalid,
                         "job \"" + job.name + "\" cannot take its first weights from job " +

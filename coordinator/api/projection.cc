@@ -42,11 +42,12 @@ json projection_json(const JobView& job, const Projection& projection) {
           {"doubt", projection.doubt}};
 }
 
-// The newest other jobs of its experiment that have such a curve.
+// The newest other jobs of its experiment that have such a curve; none where the spec lists its jobs, which
+// differ by design.
 std::vector<Series> earlier_curves(Reader& reader, const JobView& job) {
   std::vector<Series> curves;
   const std::optional<ExperimentView> experiment = reader.experiment(job.experiment);
-  if (!experiment) return curves;
+  if (!experiment || experiment->listed) return curves;
   std::vector<JobId> others = experiment->jobs;
   std::erase_if(others, [&](JobId other) { return !(other < job.id); });
   std::ranges::sort(others, std::ranges::greater{});

@@ -2,6 +2,7 @@
 // then.
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -22,13 +23,32 @@ struct Original {
   ComparedJob then;
 };
 
-// Makes it the spec of a single job. The jobs that it waited for have ended. The weights that it begins with
-// are those of the same checkpoint, which may be that job's best and newest no more.
-std::string spec_again(const std::string& written, const std::optional<Origin>& origin) {
+// model.init of exactly that checkpoint, which may be the best and the newest no more.
+json init_again(json init, const Origin& origin) {
+  if (init.is_string()) init = {{"path", std::move(init)}};
+  if (init.contains("job")) {
+    init["checkpoint"] = origin.step;
+  } else {  // a checkpoint, or the folder of it
+    const std::string name = std::filesystem::path(origin.path).filename();
+    const auto written = std::filesystem::path(init.at("path").get<std::string>() + "/").lexically_normal();
+    if (written.parent_path().filename() != name) init["path"] = (written / name).string();
+  }
+  init["xxh3"] = origin.xxh3;
+  return init;
+}
+
+// Makes it the spec of a single job, which waits for those of the jobs that it waited for that still live.
+std::string spec_again(const std::string& written, const std::optional<Origin>& origin, Reader& reader) {
   json spec = json::parse(written);
+  json after = json::array();
+  for (const json& on : spec.value("after", json::array())) {
+    const std::optional<JobView> job = reader.job(JobId{on.at("job").get<std::int64_t>()});
+    if (job && !is_terminal(job->state)) after.push_back(on);
+  }
   spec.erase("after");
+  if (!after.empty()) spec["after"] = std::move(after);
   const json::json_pointer init("/model/init");
-  if (origin && spec.contains(init) && spec.at(init).is_object()) spec.at(init)["checkpoint"] = origin->step;
+  if (origin && spec.contains(init)) spec.at(init) = init_again(spec.at(init), *origin);
   spec["labels"].erase(kReproduces);
   return spec.dump(2);
 }
@@ -38,7 +58,7 @@ std::optional<Original> read_original(Reader& reader, JobId id, Time now) {
   if (!job) return std::nullopt;
   const ExperimentView experiment = reader.experiment(job->experiment).value();
   Original original{{}, job->request.kind, reader.compared(*job, {{}, now})};
-  original.submission.spec = spec_again(reader.job_spec(id).value(), original.then.origin);
+  original.submission.spec = spec_again(reader.job_spec(id).value(), original.then.origin, reader);
   original.submission.reproduces = id;
   original.submission.file = experiment.file;
   original.submission.source = experiment.source;

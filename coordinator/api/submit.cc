@@ -61,6 +61,12 @@ Errors take_code(const Api& api, const Submission& submission, LoadedExperiment&
   return errors;
 }
 
+awaitable<void> add_objections_of_core(Api& api, const LoadedExperiment& loaded, Errors& errors) {
+  const SubmitExperiment wish = co_await wish_of(api, loaded);
+  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
+  if (!possible) errors.insert(errors.end(), possible.errors().begin(), possible.errors().end());
+}
+
 awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string key) {
   if (auto refusal = api.store.refusal()) co_return *refusal;
   co_await api.loop.heard();
@@ -74,8 +80,8 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
   text.links = loaded.links;
-  if (const Errors origins = co_await origin_problems(api, loaded); !origins.empty()) {
-    Errors all = co_await objections(api, loaded);
+  if (Errors all = co_await origin_problems(api, loaded); !all.empty()) {
+    co_await add_objections_of_core(api, loaded, all);
     co_return co_await told(api, std::move(all), std::move(submission));
   }
   SubmitExperiment wish = co_await wish_of(api, loaded);
@@ -92,7 +98,6 @@ struct Twin {
 
 std::string difference(Reader& reader, ExperimentId known, const Submission& now) {
   const ExperimentView before = reader.experiment(known).value();
-  if (before.spec != now.spec) return "spec";
   LoadedExperiment made;
   for (const JobId id : before.jobs) {
     made.jobs.push_back(job_spec_from_json(nlohmann::json::parse(reader.job_spec(id).value())));
@@ -100,8 +105,10 @@ std::string difference(Reader& reader, ExperimentId known, const Submission& now
   }
   const auto& labels = made.jobs.front().labels;
   const auto label = labels.find(kReproduces);
-  if ((label == labels.end() ? "" : label->second) != (now.reproduces ? to_string(*now.reproduces) : ""))
-    return "job to repeat";
+  const bool repeats = now.reproduces && label != labels.end() && label->second == to_string(*now.reproduces);
+  if (repeats) return "";  // all else follows from that job, as far as it was known then
+  if (before.spec != now.spec) return "spec";
+  if (now.reproduces || label != labels.end()) return "job to repeat";
   const CodeSpec* const code = code_of(made);
   if (code == nullptr) return "";
   const bool same_files = now.code.empty() || now.code == code->snapshot;
@@ -154,9 +161,7 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
 
 awaitable<Errors> objections(Api& api, const LoadedExperiment& loaded) {
   Errors errors = co_await origin_problems(api, loaded);
-  const SubmitExperiment wish = co_await wish_of(api, loaded);
-  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
-  if (!possible) errors.insert(errors.end(), possible.errors().begin(), possible.errors().end());
+  co_await add_objections_of_core(api, loaded, errors);
   co_return errors;
 }
 

@@ -70,8 +70,14 @@ Ingestor::Ingestor(Database& db)
       attempt_progress_(db,
                         "UPDATE attempts SET last_step = max(?3, coalesce(last_step, 0))"
                         " WHERE job = ?1 AND number = ?2"),
+      put_found_(db,
+                 "INSERT OR REPLACE INTO checkpoints SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+                 " WHERE NOT EXISTS (SELECT 1 FROM checkpoints WHERE job = ?1 AND path = ?5"
+                 " AND (?8 IS NULL OR best_metric IS NOT NULL))"),
       put_text_(db, "INSERT OR REPLACE INTO texts (job, tokens, sentences, xxh3) VALUES (?1, ?2, ?3, ?4)"),
-      put_origin_(db, "INSERT OR REPLACE INTO origins (job, path, step, xxh3) VALUES (?1, ?2, ?3, ?4)"),
+      put_origin_(
+          db, "INSERT INTO origins (job, path, step, xxh3) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"),
+      other_origin_(db, "SELECT path, step, xxh3 FROM origins WHERE job = ?1 AND xxh3 != ?2"),
       was_refused_(db, "SELECT 1 FROM history WHERE job = ?1 AND type = 'metric_refused' LIMIT 1") {}
 
 bool Ingestor::knows(TaskId task, const NodeId& node) {
@@ -281,12 +287,23 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
   if (e.text && !e.text->xxh3.empty())
     put_text_.run(task.attempt.job.value, e.text->tokens, e.text->sentences, e.text->xxh3);
-  if (e.origin) put_origin_.run(task.attempt.job.value, e.origin->path, e.origin->step, e.origin->xxh3);
+  if (e.origin) take_origin(task.attempt.job, time, *e.origin);
   note_progress(e.step, e.steps, time);
   std::string text = fmt::format("training goes on after step {} of {}", e.step, e.steps);
   if (e.parameters > 0) text += fmt::format(", {} parameters", e.parameters);
   if (!e.device.empty()) text += ", on " + e.device;
   history_.add(task.attempt.job, time, "training_started", "info", text);
+}
+
+// The first that is told stays: it is what the job's first steps began with.
+void Ingestor::take_origin(JobId job, Time time, const Origin& origin) {
+  put_origin_.run(job.value, origin.path, origin.step, origin.xxh3);
+  for (other_origin_.start(job.value, origin.xxh3); other_origin_.next();) {
+    const Origin first{other_origin_.text(0), other_origin_.integer(1), other_origin_.text(2)};
+    history_.add(job, time, "note", "warning",
+                 fmt::format("began with other weights than before: those of {}; the job's origin stays {}",
+                             describe(origin), describe(first)));
+  }
 }
 
 void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e) {
@@ -301,12 +318,16 @@ void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e) {
   std::optional<std::string> metric;
   std::optional<double> value;
   if (e.best) metric = e.best->metric, value = e.best->value;
-  put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds,
-                      metric, value);
+  Statement& put = e.again ? put_found_ : put_checkpoint_;
+  put.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds, metric,
+          value);
+  if (sqlite3_changes(database_.handle()) == 0) return;  // known already
+  const std::string duration =
+      e.again ? ", of an attempt that did not live to tell" : fmt::format(" in {:.2f} s", e.seconds);
   history_.add(
       attempt.job, time, "checkpoint_saved", "info",
-      fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s: {}{}", e.step,
-                  static_cast<double>(e.bytes) / 1e6, e.seconds, e.path,
+      fmt::format("checkpoint of step {}, {:.1f} MB{}: {}{}", e.step, static_cast<double>(e.bytes) / 1e6,
+                  duration, e.path,
                   e.best ? fmt::format("; the best so far, {} {:.6g}", e.best->metric, e.best->value) : ""));
 }
 

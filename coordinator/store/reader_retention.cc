@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "coordinator/store/checkpoint_paths.h"
 #include "coordinator/store/reader.h"
 #include "coordinator/store/sqlite.h"
 
@@ -11,18 +12,31 @@ namespace {
 
 constexpr std::int64_t kAllCheckpoints = INT64_MAX;
 
-// Maps each job to the job that goes on from its checkpoints, or begins with the weights of one: a job that
-// has not ended, or that has reached its target and may be reproduced.
+std::string folder_of_jobs(Database& database) {
+  Statement row(database, "SELECT folder FROM cluster");
+  return row.start().next() ? row.text(0) : "";
+}
+
+// Maps each job to the job that goes on from its checkpoints, or begins with the weights of one, by number or
+// by path: a job that has not ended, or that has reached its target and may be reproduced.
 std::map<JobId, JobId> jobs_needed(Database& database) {
-  Statement rows(
-      database,
-      "SELECT json_extract(spec, '$.resume.job'), json_extract(spec, '$.model.init.job'), id FROM jobs"
-      " WHERE (instr(spec, '\"resume\"') OR instr(spec, '\"init\"'))"
-      " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) ORDER BY id");
+  const std::string folder = folder_of_jobs(database);
+  Statement rows(database,
+                 "SELECT id, json_extract(spec, '$.resume.job'), json_extract(spec, '$.model.init.job'),"
+                 " CASE json_type(spec, '$.model.init') WHEN 'text' THEN json_extract(spec, '$.model.init')"
+                 " ELSE json_extract(spec, '$.model.init.path') END, origins.path"
+                 " FROM jobs LEFT JOIN origins ON origins.job = id"
+                 " WHERE (instr(spec, '\"resume\"') OR instr(spec, '\"init\"'))"
+                 " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) ORDER BY id");
   std::map<JobId, JobId> needed;
-  for (rows.start(); rows.next();)
-    for (const int column : {0, 1})
-      if (const auto job = rows.optional_integer(column)) needed.emplace(JobId{*job}, JobId{rows.integer(2)});
+  for (rows.start(); rows.next();) {
+    const JobId by{rows.integer(0)};
+    for (const int number : {1, 2})
+      if (const auto job = rows.optional_integer(number)) needed.emplace(JobId{*job}, by);
+    for (const int path : {3, 4})
+      if (const auto job = rows.is_null(path) ? std::nullopt : job_of_checkpoints(rows.text(path), folder))
+        needed.emplace(*job, by);
+  }
   return needed;
 }
 

@@ -124,6 +124,19 @@ void check_request(const ClusterState& state, const std::map<JobId, JobState>& e
   resolve_after(state, ends, request, errors);
 }
 
+// A live job that takes its first weights from another must find the same checkpoints at every attempt.
+std::optional<Error> weights_in_use(const ClusterState& state, JobId of) {
+  for (const auto& [id, job] : state.jobs)
+    if (job.request.init == of)
+      return Error{
+          ErrorCode::conflict,
+          job_text(of) + " cannot go on before " + job_text(id) + " (" + job.request.name +
+              ") has ended, which begins with its weights: it would find other checkpoints; requeue " +
+              "it then, or cancel " + job_text(id),
+          ""};
+  return std::nullopt;
+}
+
 // An ended job continues like a job that was submitted just now: its retries are reset, its attempts keep
 // their numbers.
 Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time now) {
@@ -142,6 +155,7 @@ Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time
             "with \"resume: {job: " +
             to_string(command.job) + "}\" to go on from its checkpoint",
         ""};
+  if (auto error = weights_in_use(state, command.job)) return std::move(*error);
   Errors errors;
   check_request(state, command.ends, ended.request, errors);
   if (!errors.empty()) return errors;

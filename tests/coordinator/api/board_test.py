@@ -211,7 +211,8 @@ class BoardTest(unittest.TestCase):
         self.assertEqual(self.get(f"/jobs/{original}")["origin"], origin)
         answer = self.post(f"/jobs/{original}/reproduce", 201)
         again = answer["job"]["id"]
-        self.assertEqual(self.get(f"/jobs/{again}")["spec"]["model"]["init"], {"job": first, "checkpoint": 100})
+        self.assertEqual(self.get(f"/jobs/{again}")["spec"]["model"]["init"],
+                         {"job": first, "checkpoint": 100, "xxh3": "0123456789abcdef"})
         self.train(agent, again, 0.05, begun_with(origin))
         other = self.daemon.submit(self.begin_with(first)).json()["jobs"][0]["id"]
         self.train(agent, other, 0.05, begun_with(origin | {"xxh3": "f" * 16}))
@@ -247,7 +248,7 @@ class BoardTest(unittest.TestCase):
 
         said = messages(first, "best")
         self.assertEqual(len(said), 2, said)
-        self.assertIn("that one keeps no best checkpoint", said[0] + said[1])
+        self.assertIn("it keeps no best checkpoint", said[0] + said[1])
         self.assertIn(f'has not ended; write "after: [{{job: {first}}}]"', said[0] + said[1])
         self.assertIn("runs a command", " ".join(messages(command)))
         self.assertEqual(messages(99), ['job "tuned" cannot take its first weights: there is no job 99'])

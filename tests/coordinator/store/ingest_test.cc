@@ -285,8 +285,26 @@ TEST_F(Ingest, KeepsWhichCheckpointAJobBeganWith) {
   EXPECT_EQ(reader_->origin_of({1}), (Origin{"/c/step-2", 2, "0123456789abcdef"}));
   const std::int64_t again = next_after(chunk(1, next, started("")));
   EXPECT_TRUE(reader_->origin_of({1})) << "it stays";
-  next_after(chunk(1, again, started(R"(,"origin":{"path":"/c/step-2","step":2,"xxh3":"x"})")));
+  const std::int64_t bad =
+      next_after(chunk(1, again, started(R"(,"origin":{"path":"/c/step-2","step":2,"xxh3":"x"})")));
   EXPECT_THAT(last_history(), testing::HasSubstr("\"origin\" is no checkpoint"));
+
+  const std::int64_t moved = next_after(
+      chunk(1, bad, started(R"(,"origin":{"path":"/d/step-2","step":2,"xxh3":"0123456789abcdef"})")));
+  EXPECT_THAT(last_history(), testing::HasSubstr("training goes on")) << "it is the same, mounted elsewhere";
+  next_after(
+      chunk(1, moved, started(R"(,"origin":{"path":"/c/step-3","step":3,"xxh3":"fedcba9876543210"})")));
+  EXPECT_EQ(reader_->origin_of({1}), (Origin{"/c/step-2", 2, "0123456789abcdef"})) << "the first stays";
+  const auto warnings = [&] {
+    std::vector<std::string> texts;
+    for (const HistoryEntry& entry : reader_->history({1}, 0, 1000))
+      if (entry.level == "warning" && entry.text.starts_with("began with")) texts.push_back(entry.text);
+    return texts;
+  };
+  EXPECT_THAT(warnings(),
+              testing::ElementsAre("began with other weights than before: those of step 3 of /c/step-3 (XXH3 "
+                                   "fedcba9876543210); the job's origin stays step 2 of /c/step-2 (XXH3 "
+                                   "0123456789abcdef)"));
 }
 
 TEST_F(Ingest, TellsWhichCheckpointIsTheBestSoFar) {
@@ -296,6 +314,32 @@ TEST_F(Ingest, TellsWhichCheckpointIsTheBestSoFar) {
                    "\n"));
   EXPECT_EQ(last_history(), "checkpoint of step 5, 1.0 MB in 0.00 s: step-5; the best so far, eval/f1 88.25");
   EXPECT_EQ(reader_->checkpoints({1}).at(0).best, (BestValue{"eval/f1", 88.25}));
+}
+
+TEST_F(Ingest, WhatALaterAttemptFindsCountsWhereNobodyHasToldOfIt) {
+  const auto saved = [](int step, const std::string& more) {
+    return R"({"type":"checkpoint","t":1700000020000,"step":)" + std::to_string(step) + R"(,"path":"step-)" +
+           std::to_string(step) + R"(","bytes":1000000)" + more + "}\n";
+  };
+  const std::string best = R"(,"best":{"metric":"eval/f1","value":88.25})", again = R"(,"again":true)";
+  const std::int64_t first = next_after(chunk(1, 0, saved(5, R"(,"seconds":2)")));
+  const auto told = reader_->history({1}, 0, 1000).size();
+  const std::int64_t second = next_after(chunk(1, first, saved(5, again)));
+  ASSERT_EQ(reader_->checkpoints({1}).size(), 1u);
+  EXPECT_EQ(reader_->checkpoints({1})[0].seconds, 2) << "as it was told when it was saved";
+  EXPECT_EQ(reader_->history({1}, 0, 1000).size(), told);
+  const std::int64_t third = next_after(chunk(1, second, saved(10, best + again)));
+  ASSERT_EQ(reader_->checkpoints({1}).size(), 2u);
+  EXPECT_EQ(reader_->checkpoints({1})[1].best, (BestValue{"eval/f1", 88.25}));
+  EXPECT_EQ(
+      last_history(),
+      "checkpoint of step 10, 1.0 MB, of an attempt that did not live to tell: step-10; the best so far, "
+      "eval/f1 88.25");
+  const std::int64_t fourth = next_after(chunk(1, third, saved(10, best + again)));
+  EXPECT_EQ(reader_->history({1}, 0, 1000).size(), told + 1);
+  next_after(chunk(1, fourth, saved(5, best + again)));
+  EXPECT_EQ(reader_->checkpoints({1})[0].best, std::nullopt) << "of the two the later is the best";
+  EXPECT_EQ(reader_->history({1}, 0, 1000).size(), told + 2) << "that it is the best is news";
 }
 
 TEST_F(Ingest, KeepsLogsAsFiles) {

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "coordinator/store/checkpoint_paths.h"
 #include "coordinator/store/pruner.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
@@ -175,6 +176,42 @@ TEST_F(RetentionTest, CheckpointsWhoseWeightsAJobTakesAreNotDue) {
   commit_now(*store_, {started_attempt(4, 1, 300), {}, {}, {}});
   commit_now(*store_, {{ended(4, 400)}, {}, {}, {}});
   EXPECT_EQ(due(hours(1)).all.checkpoints, 2) << "nobody takes them any more";
+}
+
+TEST_F(RetentionTest, CheckpointsToWhichAPathLeadsAreNotDueEither) {
+  change(rule("long", Kept::checkpoints, hours(1)));
+  Database database(home_.path() / "podium.db", Access::write, 100);
+  database.run("INSERT INTO cluster VALUES ('one', 1, 'one/jobs')");
+  const std::string jobs = "/shared/podium/one/jobs/";
+  const auto takes = [&](std::int64_t id, const std::string& init) {
+    commit_now(*store_, {queued_job(id),
+                         ExperimentText{{id}, "", "", "", "", {R"({"model":{"init":)" + init + "}}"}},
+                         {},
+                         {}});
+  };
+  takes(4, '"' + jobs + R"(3/checkpoints")");
+  takes(5, R"("models/bert")");
+  EXPECT_EQ(due(hours(1)).all.checkpoints, 2) << "job 2 is nobody's";
+  takes(6, R"({"path":")" + jobs + R"(2/checkpoints/step-100","xxh3":"0123456789abcdef"})");
+  EXPECT_EQ(due(hours(1)).jobs.at(0).needed_by, JobId{6});
+  database.run("UPDATE jobs SET ended_ms = 4102444800000 WHERE id = 6");
+  EXPECT_EQ(due(hours(1)).all.checkpoints, 2);
+  database.run("INSERT INTO origins VALUES (5, '" + jobs +
+               "2/checkpoints/step-200', 200, '0123456789abcdef')");
+  EXPECT_EQ(due(hours(1)).jobs.at(0).needed_by, JobId{5}) << "as its worker told";
+}
+
+TEST(CheckpointPaths, TellWhoseTheyAre) {
+  const auto job = [](const std::string& path) { return job_of_checkpoints(path, "one/jobs"); };
+  EXPECT_EQ(job("/shared/one/jobs/12/checkpoints/step-00000200"), JobId{12});
+  EXPECT_EQ(job("/shared/one/jobs/12/checkpoints"), JobId{12});
+  EXPECT_EQ(job("/shared/x/../one/jobs/./12/checkpoints/"), JobId{12});
+  EXPECT_EQ(job("/one/jobs/7/data/one/jobs/12/checkpoints"), JobId{12});
+  for (const char* other :
+       {"", "/shared/two/jobs/12/checkpoints", "/shared/one/jobs/12/checkpoints-of-old",
+        "/shared/one/jobs/12", "/shared/one/jobs/x12/checkpoints", "/shared/one/jobs//checkpoints",
+        "/shared/lone/jobs/12/checkpoints", "/one/jobs/99999999999999999999/checkpoints"})
+    EXPECT_EQ(job(other), std::nullopt) << other;
 }
 
 // The newest two, and the best, which a training keeps beside them.

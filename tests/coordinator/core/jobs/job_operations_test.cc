@@ -249,6 +249,28 @@ TEST_F(JobOperations, ARequeuedJobWaitsAgainForWhatItWasToFollow) {
   EXPECT_EQ(reason(second), "waits for job 1 to succeed");
 }
 
+// An attempt of the other would find other checkpoints than the one before.
+TEST_F(JobOperations, AJobWhoseWeightsALiveOneBeginsWithIsNotRequeued) {
+  const JobId first = run_one();
+  end(first, {65, 0, "bad data"});
+  ASSERT_FALSE(lives(first));
+  JobRequest taking = request_for(1);
+  taking.name = "squad";
+  taking.init = first;
+  const JobId second = submit(taking);
+  const auto answer = turn(RequeueJob{first, ended_as(JobState::failed, 1)});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.errors()[0].code, ErrorCode::conflict);
+  EXPECT_EQ(answer.errors()[0].message,
+            "job 1 cannot go on before job 2 (squad) has ended, which begins with its weights: it would find "
+            "other checkpoints; requeue it then, or cancel job 2");
+  turn(CancelJob{second});
+  report(kNode);
+  if (lives(second)) end(second, {0, 15, ""});
+  ASSERT_FALSE(lives(second));
+  EXPECT_TRUE(turn(RequeueJob{first, ended_as(JobState::failed, 1)}).ok());
+}
+
 TEST_F(JobOperations, ALongerWalltimeCountsForTheAttemptThatRuns) {
   JobRequest request = request_for(1);
   request.walltime = std::chrono::seconds(60);
