@@ -5,6 +5,6 @@
 
 namespace podium::cli {
 
-void print(std::string_view text);
+void print(std::string_view text);  // throws Failure(Exit::output)
 
 }  // namespace podium::cli

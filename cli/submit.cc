@@ -54,11 +54,22 @@ std::string submitted_text(const json& reply) {
   return text;
 }
 
+// Nobody shall submit twice because the answer was lost.
+void tell(const json& reply, bool as_json) {
+  try {
+    print(as_json ? reply.dump() + "\n" : submitted_text(reply));
+  } catch (const Failure& failure) {
+    std::string jobs;
+    for (const json& job : reply.at("jobs")) jobs += fmt::format(" {}", job.at("id").get<std::int64_t>());
+    throw Failure(failure.status(), fmt::format("{}; submitted all the same: job{}", failure.what(), jobs));
+  }
+}
+
 void run_submit(const SubmitOptions& options, Session& session) {
   const Client client(session);
   const json reply = client.post("/experiments", submission(options, client),
                                  options.key.empty() ? random_hex(16) : options.key, Patience::great);
-  print(session.json ? reply.dump() + "\n" : submitted_text(reply));
+  tell(reply, session.json);
   if (!options.follow) return;
   for (const json& job : reply.at("jobs")) {
     const Exit end = follow_job(session, job.at("id").get<std::int64_t>());

@@ -255,6 +255,15 @@ class DaemonTest(unittest.TestCase):
         self.assertIn("job 1  once", out)
         self.assertEqual(self.daemon.get("/jobs").json()["total"], 1)
 
+    def test_whoever_cannot_read_the_answer_is_told_the_jobs_all_the_same(self):
+        path = self.daemon.home / "once.yaml"
+        path.write_text(study("once", 2))
+        with open("/dev/full", "w") as full:
+            child = self.start("submit", str(path), stdout=full)
+            self.assertEqual(child.wait(WAIT), 5)
+        self.assertEqual(child.stderr.read().decode(), "podium: cannot write standard output: No space left on device; "
+                         "submitted all the same: job 1 2\n")
+
     def test_a_submission_outlives_a_coordinator_that_dies_once_it_has_committed(self):
         path = self.daemon.home / "once.yaml"
         path.write_text(spec("once"))

@@ -205,6 +205,8 @@ std::string why_labels_differ(const fs::path& folder, const ModelHead& ours) {
 
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters, const ModelHead& head) {
+  if (fs::exists(folder / kQuantisationFile))
+    throw BadData(folder.string() + " is quantised, for inference alone; use the model that it was made of");
   check_same_model(folder, spec);
   const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec, head);
   const HuggingFaceFolder files(folder, spec.family);

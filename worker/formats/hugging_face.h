@@ -18,6 +18,9 @@
 
 namespace podium {
 
+// Beside config.json in a folder whose weights are in 8 bits (worker/infer/quantised_folder.h).
+inline constexpr char kQuantisationFile[] = "quantization.json";
+
 // The model config.json describes; `preset` and `init` stay empty.
 ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
 // The head that the model has, by `architectures` in config.json and the labels there; that of pre-training

@@ -100,7 +100,7 @@ void check_language_model(const Context& context, const SourceModel& model, Infe
   const ModelSpec& spec = model.spec;
   if (traits_of(spec.family).masked)
     throw BadData(
-        fmt::format("{} is a {} model, which fills masks and writes no text; see podium-worker infer",
+        fmt::format("{} is a {} model, which fills masks and writes no text; see podium-worker predict",
                     model.origin, to_string(spec.family)));
   if (ops::is_quantised(product_type(precision)))
     refuse_spec(fmt::format("--precision {}: text is generated in fp32, bf16 or fp16", to_string(precision)));

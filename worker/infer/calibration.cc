@@ -8,6 +8,7 @@
 
 #include "common/base/check.h"
 #include "common/model/shape_differences.h"
+#include "worker/formats/hugging_face.h"
 #include "worker/infer/quantised_folder.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/layer_products.h"

@@ -10,8 +10,6 @@
 
 namespace podium {
 
-inline constexpr char kQuantisationFile[] = "quantization.json";
-
 // Without the tokenizer.
 SourceModel read_quantised_folder(const std::filesystem::path& folder);
 

@@ -361,6 +361,8 @@ TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
   EXPECT_THAT(output(), HasSubstr("use --batch 8192 or less"));
   EXPECT_EQ(run("\"$0\" latency bert-larg"), 64);
   EXPECT_THAT(output(), HasSubstr("the presets are bert-tiny, bert-mini, "));
+  EXPECT_EQ(run("\"$0\" evaluate model-int8 --masked corpus.txt --length 32"), 65);
+  EXPECT_THAT(output(), HasSubstr("model-int8 is quantised, for inference alone"));
   EXPECT_EQ(run("\"$0\" inspect podium-run/checkpoints"), 65);
   EXPECT_THAT(output(), HasSubstr("such as podium-run/checkpoints/step-00000150"));
   EXPECT_EQ(run("\"$0\" inspect model"), 65);
