@@ -21,6 +21,8 @@ double probability_of(const SquadAnswers& answers) {
 }
 
 nlohmann::ordered_json answer_json(const SquadAnswers& answers, bool may_be_none, int best) {
+  if (!answers.has_candidate)
+    return {{"answer", nullptr}, {"probability", 0}, {"best", nlohmann::ordered_json::array()}};
   nlohmann::ordered_json object{{"answer", answers.answer}, {"probability", probability_of(answers)}};
   if (may_be_none) object["null_odds"] = answers.null_odds;
   object["best"] = nlohmann::ordered_json::array();

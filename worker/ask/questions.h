@@ -16,7 +16,8 @@ FeatureScores feature_scores(std::span<const float> logits, const QuestionRules&
 
 // Of the answer; 0 where it is not among the best.
 double probability_of(const SquadAnswers& answers);
-// "answer", "probability", "null_odds" where there may be none, and so many of the "best".
+// "answer", "probability", "null_odds" where there may be none, and so many of the "best". The answer is null
+// where a text had to be told and none competes.
 nlohmann::ordered_json answer_json(const SquadAnswers& answers, bool may_be_none, int best);
 
 }  // namespace podium

@@ -107,7 +107,9 @@ TEST(SquadAnswers, AContextWithoutATokenHasNoText) {
   const SquadFeatures features(fixture.text, fixture.shape);
   EXPECT_EQ(features.size(), 0);
   EXPECT_EQ(answer_question(features, 0, {}, {}).answer, "empty");
+  EXPECT_FALSE(answer_question(features, 0, {}, {}).has_candidate);
   EXPECT_EQ(answer_question(features, 0, {}, {.may_be_none = true}).answer, "");
+  EXPECT_TRUE(answer_question(features, 0, {}, {.may_be_none = true}).has_candidate) << "none is one";
 }
 
 struct Agreement {

@@ -169,6 +169,54 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
             read_file(job.checkpoints() / "nbest_predictions.json"));
 }
 
+// Of one step, with the worker's "$0" in the folder of its data.
+class SquadLines : public testing::Test {
+ protected:
+  SquadLines() : job_(one_step()) {
+    write_colours(job_);
+    EXPECT_THAT(job_.run(1), Each(0)) << job_.errors();
+  }
+
+  static JobSpec one_step() {
+    JobSpec spec = colours();
+    spec.training.schedule = {.steps = 1, .warmup = 0};
+    return spec;
+  }
+  void write(const std::string& name, const std::string& text) const {
+    write_file_atomic(job_.data() / name, text);
+  }
+  // Its exit code; what it prints and says is in out and log.
+  int predict(const std::string& arguments) const {
+    Child child({"/bin/sh", "-c",
+                 "cd " + job_.data().string() + " && \"$0\" predict " + job_.checkpoints().string() +
+                     " --data . " + arguments + " > out 2> log",
+                 test::program_path("podium-worker")},
+                job_.data() / "shell");
+    return exit_of(child);
+  }
+  std::string printed() const { return read_file(job_.data() / "out"); }
+  std::string said() const { return read_file(job_.data() / "log"); }
+
+  WorkerJob job_;
+};
+
+TEST_F(SquadLines, AContextWithoutATokenHasNoAnswer) {
+  write("lines.jsonl", R"({"id": "a", "question": "what is the colour", "context": "\u0001\u0002"})");
+  ASSERT_EQ(predict("--jsonl lines.jsonl"), 0) << said();
+  EXPECT_EQ(printed(), "a\t(no answer)\t0.0000\n");
+  ASSERT_EQ(predict("--jsonl lines.jsonl --json --best 2"), 0) << said();
+  EXPECT_EQ(printed(), R"({"id":"a","answer":null,"probability":0,"best":[]})"
+                       "\n");
+  ASSERT_EQ(predict("--jsonl lines.jsonl --may-be-none"), 0) << said();
+  EXPECT_EQ(printed(), "a\t(none)\t1.0000\n") << "which the model may say";
+  write("asked.json",
+        squad_file({squad_paragraph("\x01", {{"q0", "what", "\x01", 0}}),
+                    squad_paragraph("a ship was blue", {{"q1", "what is the colour", "blue", 11}})}));
+  ASSERT_EQ(predict("--squad asked.json --out answers"), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("1 questions have no answer: "));
+  EXPECT_EQ(nlohmann::json::parse(read_file(job_.data() / "answers/predictions.json")).at("q0"), "empty");
+}
+
 TEST(SquadModel, ItHasNoHeadForMeasuresOfLanguage) {
   JobSpec spec = colours();
   spec.training.schedule.steps = 6;

@@ -58,7 +58,9 @@ QuestionRules rules_of(const QuestionOptions& options, const SourceModel& source
 }
 
 std::string question_text(const std::string& id, const SquadAnswers& answers) {
-  return fmt::format("{}{}\t{:.4f}\n", id.empty() ? "" : in_a_field(id) + "\t",
+  const std::string before = id.empty() ? "" : in_a_field(id) + "\t";
+  if (!answers.has_candidate) return before + "(no answer)\t0.0000\n";
+  return fmt::format("{}{}\t{:.4f}\n", before,
                      answers.answer.empty() ? "(none)" : in_a_field(answers.answer), probability_of(answers));
 }
 
@@ -144,12 +146,18 @@ void QuestionPrediction::answer_squad(QuestionAnswerer& answerer) const {
   std::vector<std::string> ids;
   for (const SquadParagraph& paragraph : squad_.paragraphs)
     for (const SquadQuestion& question : paragraph.questions) ids.push_back(question.id);
-  const AnswerFiles files = answer_files(ids, answerer.answer(squad_));
+  const std::vector<SquadAnswers> answers = answerer.answer(squad_);
+  const AnswerFiles files = answer_files(ids, answers);
   write_or_fail([&] {
     write_file_atomic(options_.out / "predictions.json", files.predictions);
     write_file_atomic(options_.out / "nbest_predictions.json", files.n_best);
     if (options_.may_be_none) write_file_atomic(options_.out / "null_odds.json", files.null_odds);
   });
+  if (const auto without = std::ranges::count(answers, false, &SquadAnswers::has_candidate); without > 0)
+    fmt::print(stderr,
+               "{} questions have no answer: none of the first and last tokens that compete (--n-best) lie in "
+               "the context; predictions.json has \"empty\" for them, as run_squad.py writes it\n",
+               without);
 }
 
 void QuestionPrediction::add_options(CLI::App& options) {

@@ -135,7 +135,8 @@ SquadAnswers answer_question(const SquadFeatures& features, std::int64_t questio
   const auto is_text = [](const ScoredAnswer& answer) { return !answer.text.empty(); };
   if (rules.may_be_none && std::ranges::all_of(answers.best, is_text))
     answers.best.push_back({"", 0, none.first, none.last});
-  if (answers.best.empty()) answers.best.push_back({kNoText, 0, 0, 0});
+  answers.has_candidate = !answers.best.empty();
+  if (!answers.has_candidate) answers.best.push_back({kNoText, 0, 0, 0});
   set_probabilities(answers.best);
   if (!rules.may_be_none) {
     answers.answer = answers.best.front().text;
