@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "common/base/text.h"
 #include "common/model/data_path.h"
@@ -22,6 +23,10 @@ class Environment {
     const std::size_t end = std::min(variable.find('='), variable.size());
     values_[variable.substr(0, end)] = end < variable.size() ? variable.substr(end + 1) : "";
   }
+  std::optional<std::string> value(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
   std::vector<std::string> list() const {
     std::vector<std::string> out;
     for (const auto& [name, value] : values_) out.push_back(name + "=" + value);
@@ -31,6 +36,14 @@ class Environment {
  private:
   std::map<std::string, std::string> values_;
 };
+
+// The worker's folder last, so that a command may name podium-worker as it stands.
+void add_worker_folder(Environment& out, const std::string& worker) {
+  constexpr std::string_view kStandard = "/bin:/usr/bin";  // execvp's, where there is no PATH
+  const std::string folder = worker.substr(0, worker.rfind('/'));
+  const std::string path = out.value("PATH").value_or(std::string(kStandard));
+  if ((":" + path + ":").find(":" + folder + ":") == std::string::npos) out.set("PATH", path + ":" + folder);
+}
 
 std::string number(auto value) { return std::to_string(value); }
 
@@ -204,6 +217,7 @@ Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
   Environment environment;
   for (const std::string& variable : inherited)
     if (is_kept(variable)) environment.take(variable);
+  if (!launch.spec.command.empty()) add_worker_folder(environment, paths.worker);
   if (launch.threads > 0) environment.set("OMP_NUM_THREADS", number(launch.threads));
   add_devices(environment, start, paths, gpus);
   for (const auto& [name, value] : launch.spec.env) environment.set(name, fill_placeholders(value, values));

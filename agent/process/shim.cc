@@ -291,6 +291,9 @@ siginfo_t watch(Program& program) {
   }
 }
 
+// In PATH, as execvp does.
+bool is_looked_up(const char* program) { return strchr(program, '/') == nullptr; }
+
 // Whether another try on this node would fail as well. `error` is negative for errors of the working folder.
 bool is_missing(int error) {
   const int code = error < 0 ? -error : error;
@@ -324,7 +327,8 @@ int main(int count, char** arguments) {
       dprintf(kReadyFd, "%s %d cannot enter the working folder %s: %s\n", said, kCannotRun,
               getenv("PODIUM_WORKDIR"), strerror(-error));
     else
-      dprintf(kReadyFd, "%s %d cannot run %s: %s\n", said, kCannotRun, arguments[4], strerror(error));
+      dprintf(kReadyFd, "%s %d cannot run %s: %s%s\n", said, kCannotRun, arguments[4], strerror(error),
+              is_looked_up(arguments[4]) && error == ENOENT ? " in the folders of PATH" : "");
     return 1;
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));

@@ -138,8 +138,9 @@ TEST_F(Tasks, AMissingProgramIsNamed) {
   TaskOrder order = run(task(1), "");
   order.launch.spec.command = {"no-such-program"};
   coordinator_.order({order});
-  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{127, 0, "cannot run no-such-program: No such file or directory",
-                                              ExitCause::cannot_run}));
+  EXPECT_EQ(wait_for_exit(task(1)),
+            (TaskExit{127, 0, "cannot run no-such-program: No such file or directory in the folders of PATH",
+                      ExitCause::cannot_run}));
 }
 
 TEST_F(Tasks, AMissingWorkerIsNamed) {

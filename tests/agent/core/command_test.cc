@@ -48,6 +48,27 @@ TEST(MakeCommand, RunsTheWorkerUnlessTheSpecHasACommand) {
   EXPECT_THAT(make_command(start, kPaths, {})->arguments, ElementsAre("torchrun", "a b", "$HOME"));
 }
 
+TEST(MakeCommand, ACommandFindsTheAgentsWorkerBehindAllElseInPath) {
+  StartTask start = start_of("cpu");
+  TaskPaths paths = kPaths;
+  paths.worker = "/opt/podium/bin/podium-worker";
+  EXPECT_THAT(make_command(start, paths, {"PATH=/bin"})->environment, Contains("PATH=/bin"))
+      << "the worker itself is started by its path";
+  start.launch.spec.command = {"podium-worker", "evaluate"};
+  const auto path_of = [&](const std::vector<std::string>& inherited) {
+    std::vector<std::string> found;
+    const auto command = make_command(start, paths, inherited);
+    for (const std::string& variable : command->environment)
+      if (variable.starts_with("PATH=")) found.push_back(variable);
+    return found;
+  };
+  EXPECT_THAT(path_of({"PATH=/bin:/opt/podium"}), ElementsAre("PATH=/bin:/opt/podium:/opt/podium/bin"));
+  EXPECT_THAT(path_of({"PATH=/opt/podium/bin:/bin"}), ElementsAre("PATH=/opt/podium/bin:/bin"));
+  EXPECT_THAT(path_of({}), ElementsAre("PATH=/bin:/usr/bin:/opt/podium/bin"));
+  start.launch.spec.env = {{"PATH", "/own"}};
+  EXPECT_THAT(path_of({"PATH=/bin"}), ElementsAre("PATH=/own")) << "env has the last word";
+}
+
 TEST(MakeCommand, TellsThePlaceInTheGang) {
   EXPECT_THAT(
       make_command(start_of("cpu"), kPaths, {})->environment,

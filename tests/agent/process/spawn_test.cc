@@ -92,8 +92,9 @@ TEST_F(SpawnTest, ReportsSignals) {
 TEST_F(SpawnTest, SaysWhyAProgramCannotRun) {
   const Ready ready = start({"no-such-program", "x"});
   EXPECT_EQ(ready.pid, -1);
-  EXPECT_EQ(ready.exit, (TaskExit{127, 0, "cannot run no-such-program: No such file or directory",
-                                  ExitCause::cannot_run}));
+  EXPECT_EQ(ready.exit,
+            (TaskExit{127, 0, "cannot run no-such-program: No such file or directory in the folders of PATH",
+                      ExitCause::cannot_run}));
   ::waitpid(shim_.pid, nullptr, 0);
   shim_.pid = -1;
   EXPECT_EQ(folder_.read_exit(), (TaskExit{127, 0, "", ExitCause::cannot_run}));
