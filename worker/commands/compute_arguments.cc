@@ -7,10 +7,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "common/base/logging.h"
 #include "worker/commands/number_checks.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/tokenizer/load_tokenizer.h"
+#include "worker/tokenizer/vocabulary_room.h"
 
 namespace podium {
 
@@ -110,6 +112,11 @@ std::unique_ptr<const Kind> load_kind(const SourceModel& model, const TokenizerS
   if (found->size() > model.spec.vocab)
     throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together", what,
                               found->size(), model.origin, model.spec.vocab));
+  if (is_far_smaller(found->size(), model.spec.vocab))
+    spdlog::warn(
+        "{} has {} tokens and the model {} knows {}: it is cut off or another model's, and what comes of "
+        "it is noise",
+        what, found->size(), model.origin, model.spec.vocab);
   tokenizer.release();
   return std::unique_ptr<const Kind>(found);
 }

@@ -17,6 +17,7 @@
 #include "worker/input/bad_data.h"
 #include "worker/ops/attention.h"
 #include "worker/tasks/tasks.h"
+#include "worker/tokenizer/vocabulary_room.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
 #include "worker/train/read_together.h"
@@ -173,6 +174,14 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
     return WorkerExit::saved;
   }
   const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
+  if (launch.task.rank == 0 && is_far_smaller(tasks.vocabulary, shape.vocab)) {
+    const std::string warning = fmt::format(
+        "the tokenizer has {} tokens and the model {}: if it is cut off or another model's, nothing is "
+        "learnt",
+        tasks.vocabulary, shape.vocab);
+    spdlog::warn("{}", warning);
+    events.note("warning", warning);
+  }
   const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, tasks.head, groups);
   const auto first_weights = [&](ParameterStore& parameters) {
     return fill_first_weights(launch, shape, tasks, parameters, *world, context.threads);

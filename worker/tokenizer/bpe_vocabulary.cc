@@ -39,6 +39,17 @@ std::int32_t need(const TokenIds& ids, const std::string& name, const std::strin
   return found->second;
 }
 
+// Nearly every token beside the bytes is made by a merge. A list of merges that is cut off, or another
+// vocabulary's, leaves most of them out of reach.
+void check_reach(const std::vector<bool>& made, const BpeMergeList& merges) {
+  constexpr std::ptrdiff_t kByteTokens = 256, kUnmade = 128;  // special tokens are made by none
+  const std::ptrdiff_t others = std::ssize(made) - kByteTokens, reached = std::ranges::count(made, true);
+  if (others - reached <= kUnmade || reached >= others / 2) return;
+  throw BadData(merges.origin + " its " + std::to_string(merges.pairs.size()) + " merges make " +
+                std::to_string(reached) + " of the vocabulary's " + std::to_string(made.size()) +
+                " tokens; it is cut off, or belongs to another vocabulary");
+}
+
 }  // namespace
 
 BpeVocabulary BpeVocabulary::load(const std::filesystem::path& vocab_json,
@@ -62,6 +73,7 @@ BpeVocabulary::BpeVocabulary(const TokenIds& ids, const std::string& origin, con
   for (std::size_t byte = 0; byte < byte_tokens_.size(); ++byte)
     byte_tokens_[byte] = need(ids, to_byte_alphabet(std::string(1, static_cast<char>(byte))), origin);
 
+  std::vector<bool> made(tokens_.size(), false);
   for (const auto& [left, right] : merges.pairs) {
     const auto rank = static_cast<std::int32_t>(merges_.size());
     const auto refuse = [&](const std::string& what) {
@@ -72,10 +84,12 @@ BpeVocabulary::BpeVocabulary(const TokenIds& ids, const std::string& origin, con
       if (found == ids.end()) refuse("the vocabulary lacks the token \"" + token + "\"");
       return found->second;
     };
-    const std::int32_t left_id = id_of(left), right_id = id_of(right);
-    if (!merges_.add(left_id, right_id, {rank, id_of(left + right)}))
+    const std::int32_t left_id = id_of(left), right_id = id_of(right), token = id_of(left + right);
+    if (!merges_.add(left_id, right_id, {rank, token}))
       refuse("the merge \"" + left + " " + right + "\" appears a second time");
+    made[static_cast<std::size_t>(token)] = true;
   }
+  check_reach(made, merges);
 }
 
 std::string BpeVocabulary::decode(std::span<const std::int32_t> ids) const {

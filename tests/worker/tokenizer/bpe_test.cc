@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
@@ -91,6 +92,32 @@ TEST(Bpe, EndOfTextWrittenOutBecomesItsToken) {
   EXPECT_EQ(encode(tokenizer, "<|endoftext|>a<|endoftext|>"),
             (std::vector<std::int32_t>{end, vocabulary.byte_token('a'), end}));
   EXPECT_EQ(encode(tokenizer, "<|endoftext|").size(), 12u);
+}
+
+TEST(Bpe, MergesThatReachFewOfTheTokensAreRefused) {
+  std::vector<std::string> merges;
+  for (char left = 'a'; left <= 'z'; ++left)
+    for (char right = 'a'; right <= 'z'; ++right) merges.push_back({left, ' ', right});
+  const json ids = byte_ids(merges);  // of 676 pairs, and end-of-text
+  const auto with = [&](std::size_t count) {
+    std::string lines = "#version: 0.2\n";
+    for (std::size_t i = 0; i < count; ++i) lines += merges[i] + "\n";
+    return BpeVocabulary(ids.dump(), "vocab.json", lines, "merges.txt");
+  };
+  EXPECT_NO_THROW(with(338));
+  EXPECT_THAT(
+      [&] { with(337); },
+      ThrowsMessage<BadData>("merges.txt: its 337 merges make 337 of the vocabulary's 933 tokens; it is cut "
+                             "off, or belongs to another vocabulary"));
+  EXPECT_THAT([&] { with(0); }, ThrowsMessage<BadData>(HasSubstr("its 0 merges make 0")));
+}
+
+TEST(Bpe, SpecialTokensNeedNoMerge) {
+  json ids = byte_ids({});
+  for (int i = 0; i < 127; ++i) ids["<|special " + std::to_string(i) + "|>"] = ids.size();
+  EXPECT_NO_THROW(BpeVocabulary(ids.dump(), "v.json", "", "m.txt"));
+  ids["<|one more|>"] = ids.size();
+  EXPECT_THROW(BpeVocabulary(ids.dump(), "v.json", "", "m.txt"), BadData);
 }
 
 TEST(Bpe, AnEmptyTokenStandsInNoText) {
