@@ -203,6 +203,15 @@ std::string why_labels_differ(const fs::path& folder, const ModelHead& ours) {
   }
 }
 
+void check_hugging_face_shapes(const fs::path& folder, const ModelSpec& spec, const ModelHead& head) {
+  const HuggingFaceFolder files(folder, spec.family);
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec, head))
+    if (const Place* place = files.find(entry.name); place != nullptr && !entry.by_label)
+      if (const auto& found = place->file->at(place->name).shape; found != entry.shape)
+        refuse(*place, fmt::format("is of shape [{}], and what config.json describes of [{}]",
+                                   fmt::join(found, ", "), fmt::join(entry.shape, ", ")));
+}
+
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters, const ModelHead& head) {
   if (fs::exists(folder / kQuantisationFile))

@@ -36,6 +36,11 @@ bool labels_agree(const ModelHead& theirs, const ModelHead& ours);
 // task.
 std::string why_labels_differ(const std::filesystem::path& folder, const ModelHead& ours);
 
+// Throws BadData where a tensor of the folder is not of the shape that `spec`, its own config.json's, says;
+// one whose rows are labels may be. Reads no values.
+void check_hugging_face_shapes(const std::filesystem::path& folder, const ModelSpec& spec,
+                               const ModelHead& head);
+
 // Fills the parameters in `parameters`, whole or slices, with the folder's weights, which must have the
 // shapes that `spec` says. If spec.vocab is larger than the folder's, the rows beyond keep their values.
 // BERT's head keeps its values if the folder has none, and a classifier if its labels do not agree; the

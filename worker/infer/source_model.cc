@@ -57,6 +57,8 @@ SourceModel find_hugging_face_model(const fs::path& folder) {
 }
 
 void read_hugging_face_tensors(SourceModel& model) {
+  // Before memory is taken for what config.json says.
+  check_hugging_face_shapes(model.folder, model.spec, model.head);
   ParameterStore store;
   declare_parameters(model, store);
   take_tensors(store, load_hugging_face(model.folder, model.spec, store, model.head), model);

@@ -11,6 +11,7 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::array kWords{"river", "stone", "light", "water", "house", "field", "bread", "road"};
@@ -333,6 +334,21 @@ TEST_F(InferenceCommand, WhatOthersPublishedStandsBesideTheSameModelAndShape) {
   EXPECT_EQ(published[0]["value"], 2.2);
   ASSERT_EQ(run("\"$0\" latency bert-tiny --repeats 1 --warmup 0"), 0) << output();
   EXPECT_THAT(output(), testing::Not(HasSubstr("published")));
+}
+
+TEST_F(InferenceCommand, AConfigOfAnotherShapeIsRefusedBeforeItsMemoryIsTaken) {
+  const json right = json::parse(read_file(path("model/config.json")));
+  ASSERT_EQ(run("cp -r model damaged"), 0);
+  for (const auto& [key, value] : {std::pair{"hidden_size", 1 << 29}, std::pair{"vocab_size", 1 << 30},
+                                   std::pair{"intermediate_size", 1 << 30}}) {
+    json config = right;
+    config[key] = value;
+    write_file_atomic(path("damaged/config.json"), config.dump());
+    EXPECT_EQ(run("\"$0\" infer damaged --text lines.txt"), 65) << key;
+    EXPECT_THAT(output(),
+                AllOf(HasSubstr("damaged/model.safetensors: the tensor "),
+                      HasSubstr("and what config.json describes of "), HasSubstr(std::to_string(value))));
+  }
 }
 
 TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
