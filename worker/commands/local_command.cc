@@ -42,13 +42,18 @@ WorkerExit run_local(LocalArguments arguments) {
   local.spec = read_spec(arguments.spec, notes);
   for (const std::string& note : notes) spdlog::info("{}", note);
   local.program = fs::read_symlink("/proc/self/exe");
-  const fs::path events = local.out_folder / "rank-0" / "events.jsonl";
-  const std::int64_t begin = size_of(events);
+  std::vector<std::int64_t> begins;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(local.spec.resources.devices); ++rank)
+    begins.push_back(size_of(events_of(local.out_folder, rank)));
   const auto exit = static_cast<WorkerExit>(run_locally(local));
-  const LocalSummary summary = summarise(events, begin, local.out_folder / "checkpoints");
+  const LocalSummary summary =
+      summarise(events_of(local.out_folder, 0), begins[0], local.out_folder / "checkpoints");
   const std::string text =
       arguments.json ? to_json(summary, local.spec).dump(2) + "\n" : summary_text(summary, local.spec);
   std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  if (exit == WorkerExit::done) return exit;
+  if (const std::string why = first_failure(local.out_folder, begins); !why.empty()) spdlog::error("{}", why);
   return exit;
 }
 

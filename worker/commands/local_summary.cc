@@ -83,17 +83,38 @@ std::string summary_title(const LocalSummary& summary, const JobSpec& spec) {
                      layout["tensor"].get<int>(), layout["pipeline"].get<int>(), layout["data"].get<int>());
 }
 
-}  // namespace
-
-LocalSummary summarise(const fs::path& events, std::int64_t begin, const fs::path& checkpoints) {
-  Reader reader(fs::absolute(checkpoints));
+void for_each_event(const fs::path& events, std::int64_t begin, const auto& take) {
   std::istringstream lines(fs::exists(events) ? read_file(events).substr(static_cast<std::size_t>(begin))
                                               : "");
   for (std::string line; std::getline(lines, line);) {
     if (lines.eof()) break;  // cut off as the rank died
-    reader.take(worker_event_from_json(json::parse(line)));
+    take(worker_event_from_json(json::parse(line)));
   }
+}
+
+}  // namespace
+
+fs::path events_of(const fs::path& out_folder, std::size_t rank) {
+  return out_folder / ("rank-" + std::to_string(rank)) / "events.jsonl";
+}
+
+LocalSummary summarise(const fs::path& events, std::int64_t begin, const fs::path& checkpoints) {
+  Reader reader(fs::absolute(checkpoints));
+  for_each_event(events, begin, [&](const WorkerEvent& event) { reader.take(event); });
   return reader.summary();
+}
+
+std::string first_failure(const fs::path& out_folder, const std::vector<std::int64_t>& begins) {
+  std::optional<Time> first;
+  std::string why;
+  for (std::size_t rank = 0; rank < begins.size(); ++rank)
+    for_each_event(events_of(out_folder, rank), begins[rank], [&](const WorkerEvent& event) {
+      const auto* const note = std::get_if<NoteEvent>(&event.body);
+      if (note == nullptr || note->level != "error" || (first && *first <= event.time)) return;
+      first = event.time;
+      why = note->message;
+    });
+  return why;
 }
 
 json to_json(const LocalSummary& summary, const JobSpec& spec) {

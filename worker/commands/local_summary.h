@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/model/spec.h"
 #include "common/model/worker_event.h"
@@ -28,6 +29,13 @@ struct LocalSummary {
 // Reads the events from byte `begin` on; events of earlier runs in the same folder lie before it.
 LocalSummary summarise(const std::filesystem::path& events, std::int64_t begin,
                        const std::filesystem::path& checkpoints);
+
+// Why the run failed: what the first of the ranks to fail could say. `begins`: from which byte on, by rank.
+// "" where none could.
+std::string first_failure(const std::filesystem::path& out_folder, const std::vector<std::int64_t>& begins);
+
+// Of a rank, in the folder of the run.
+std::filesystem::path events_of(const std::filesystem::path& out_folder, std::size_t rank);
 
 nlohmann::json to_json(const LocalSummary& summary, const JobSpec& spec);
 std::string summary_text(const LocalSummary& summary, const JobSpec& spec);

@@ -15,6 +15,7 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -116,6 +117,13 @@ TEST_F(LocalCommand, TellsEveryMistakeOfSpecAndCommandLine) {
   EXPECT_THAT(output(), HasSubstr("none.yaml"));
   EXPECT_EQ(run("echo 'version: 2' > bad.yaml; \"$0\" local bad.yaml"), 64);
   EXPECT_THAT(output(), HasSubstr("bad.yaml:1:10: version cannot be 2"));
+}
+
+TEST_F(LocalCommand, TheLastLineSaysWhyItFailed) {
+  EXPECT_EQ(run("echo > corpus.txt; \"$0\" local job.yaml --devices 1 > told.txt"), 65);
+  const std::string said = output();
+  const std::size_t begin = said.rfind('\n', said.size() - 2) + 1;
+  EXPECT_THAT(said.substr(begin), AllOf(HasSubstr("error"), HasSubstr("corpus.txt")));
 }
 
 TEST_F(LocalCommand, AStopWhileItReadsHasSavedNothing) {
