@@ -164,6 +164,7 @@ class Run {
       write_text();
       if (!journal_.complete) return {journal_.report, false};
     }
+    refuse_empty();
     fs::remove(report_path(options_.name));  // of earlier data
     writer_.finish();
     json report = to_json(journal_.report);
@@ -177,6 +178,19 @@ class Run {
   }
 
  private:
+  // A share of the files may be empty: the others are not.
+  void refuse_empty() {
+    if (journal_.report.data.documents > 0 || !options_.list_identity.empty()) return;
+    remove_traces(options_.name);
+    std::string why = options_.files.front().string();
+    if (options_.files.size() > 1) why += " and " + std::to_string(options_.files.size() - 1) + " more";
+    why += ": there is no document to prepare";
+    for (const PrepareReport::Skipped& skipped : journal_.report.skipped)
+      if (skipped.count > 0)
+        why += "; " + std::to_string(skipped.count) + " left out such as " + skipped.first.front();
+    throw BadData(why);
+  }
+
   void write_text() {
     const TextPosition& from = journal_.position;
     if (from.byte > 0) spdlog::info("going to byte {} of {}", from.byte, options_.files[from.file].string());

@@ -97,6 +97,24 @@ TEST_F(PrepareCommand, RefusesWhatItCannotDo) {
   EXPECT_TRUE(fs::exists(path("deep/er/made-00000-of-00002.idx")));
 }
 
+TEST_F(PrepareCommand, TextWithoutADocumentIsRefusedAndLeavesNothing) {
+  write("empty.txt", "");
+  write("blank.txt", "\n \n");
+  write("bad.txt", "\xFF\n\n\xFE\n");
+  EXPECT_EQ(prepare("--out made empty.txt"), 65);
+  EXPECT_THAT(said(), HasSubstr("empty.txt: there is no document to prepare"));
+  EXPECT_EQ(prepare("--out made empty.txt blank.txt"), 65);
+  EXPECT_THAT(said(), HasSubstr(" and 1 more: there is no document to prepare"));
+  EXPECT_EQ(prepare("--out made --skip-bad bad.txt"), 65);
+  EXPECT_THAT(said(),
+              HasSubstr("no document to prepare; 2 left out such as bad.txt:1: the text is not UTF-8"));
+  EXPECT_EQ(files_of("made").size(), 0u);
+  write("a.txt", "w1\n");
+  EXPECT_EQ(prepare("--out made a.txt"), 0) << said();
+  EXPECT_EQ(prepare("--out made --restart empty.txt"), 65);
+  EXPECT_EQ(files_of("made").size(), 3u) << "what an earlier run has finished stays";
+}
+
 TEST_F(PrepareCommand, KilledAnywhereItGoesOnToTheSameBytes) {
   for (int i = 0; i < 4; ++i)
     write("t" + std::to_string(i) + ".txt", made_up_text(8000, static_cast<std::uint64_t>(i)));
