@@ -38,6 +38,11 @@ inline std::int32_t count_characters(std::string_view text) {
 // Offset of the first byte that is no valid UTF-8, or npos.
 std::size_t find_invalid_utf8(std::string_view text);
 
+// Offset of the first control character (U+0000 to U+001F, U+007F to U+009F), or npos.
+std::size_t find_control(std::string_view text);
+// With a space for each of them but those of `kept`: a terminal would do what they say.
+std::string without_controls(std::string_view text, std::string_view kept = "");
+
 // Calls `sink` with each code point's bytes, in order.
 void split_characters(std::string_view text, const std::function<void(std::string_view)>& sink);
 

@@ -1,6 +1,7 @@
 #include "worker/input/utf8.h"
 
 #include <gmock/gmock.h>
+#include <unicode/uchar.h>
 
 #include <fstream>
 
@@ -28,6 +29,18 @@ TEST(Utf8, AFileThatIsNotIsNamedByItsLine) {
   EXPECT_THAT(
       [&] { read_utf8_input(file); },
       testing::ThrowsMessage<BadData>(testing::HasSubstr("a.txt:2: byte 4 of the file is not UTF-8")));
+}
+
+TEST(Utf8, ControlCharactersAreThoseOfUnicodesCategory) {
+  for (UChar32 c = 0; c <= 0xFFFF; ++c) {
+    if (U_IS_SURROGATE(c)) continue;
+    std::string text = "a";
+    append_utf8(c, text);
+    const bool is_control = u_charType(c) == U_CONTROL_CHAR;
+    ASSERT_EQ(find_control(text), is_control ? 1 : std::string::npos) << c;
+    ASSERT_EQ(without_controls(text), is_control ? "a " : text) << c;
+  }
+  EXPECT_EQ(without_controls("a\tb\x1b[0m\u0085c\n", "\t"), "a\tb [0m c ");
 }
 
 // What str.isspace() says in Python 3.11.

@@ -141,6 +141,15 @@ TEST_F(LabelledTextTest, WhatIsNotLabelledTextIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal("sentence\tlabel\ngood \xff\t1\n"), HasSubstr(":2"));
 }
 
+TEST_F(LabelledTextTest, ControlCharactersAreNoTextAndStandInNoLabel) {
+  EXPECT_THAT(refusal("sentence\tlabel\ngood\ta\n\x01\x02\tb\n"),
+              HasSubstr("labelled.tsv:3: has a sentence without a token"));
+  EXPECT_THAT(refusal("sentence\tlabel\ngood\ta\nbad\t\x1b[31mb\n"),
+              HasSubstr("labelled.tsv:3: the label \" [31mb\" has a control character"));
+  EXPECT_THAT(refusal(std::string("sentence\tlabel\ngood\ta\nbad\tb") + '\0' + "c\n"),
+              HasSubstr("labelled.tsv:3: the label \"b c\" has a control character"));
+}
+
 TEST_F(LabelledTextTest, ValuesAreNoClasses) {
   std::string content = "sentence\tlabel\n";
   for (int i = 0; i < 1000; ++i) content += "good\t" + std::to_string(i) + "\n";

@@ -10,8 +10,9 @@
 
 #include "worker/data/xxh3.h"
 #include "worker/input/bad_data.h"
-#include "worker/input/text_files.h"
 #include "worker/input/input_file.h"
+#include "worker/input/text_files.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -86,6 +87,7 @@ SentenceTokens tokenize_row(const TableRow& row, const ClassifySpec& spec, const
   const auto encode = [&](std::string_view text, const char* what, std::vector<std::int32_t>& ids) {
     if (is_blank(text)) refuse_row(file, row.line, std::string("has no ") + what);
     tokenizer.encode(text, ids);
+    if (ids.empty()) refuse_row(file, row.line, std::string("has a ") + what + " without a token");
   };
   encode(row.cells[0], "sentence", sentences.first);
   if (sentences.is_pair) encode(row.cells[1], "second sentence", sentences.second);
@@ -105,6 +107,9 @@ class LabelledText::Reader {
     if (sentences.is_pair) add(sentences.second);
     const std::string_view label = row.cells.back();
     if (label.empty()) refuse_row(file, row.line, "has no label");
+    if (find_control(label) != label.npos)
+      refuse_row(file, row.line,
+                 fmt::format("the label \"{}\" has a control character", without_controls(label)));
     if (label.front() == ' ' || label.back() == ' ')
       refuse_row(file, row.line, fmt::format("the label \"{}\" begins or ends with a space", label));
     if (!spec_.regression) return text_.labels_.push_back(numbers_.number_of(label, file, row.line));

@@ -21,7 +21,8 @@ namespace podium {
 // Sentence, and the pair's second where there is one; then the label, if it is wanted.
 TableForm table_form(const ClassifySpec& spec, bool with_label);
 
-// Tokenizes the cells of table_form(). Throws BadData naming `file` where a sentence is blank.
+// Tokenizes the cells of table_form(). Throws BadData naming `file` where a sentence is blank or has no
+// token.
 SentenceTokens tokenize_row(const TableRow& row, const ClassifySpec& spec, const Tokenizer& tokenizer,
                             const std::filesystem::path& file);
 

@@ -51,8 +51,8 @@ struct ScoredAnswer {
 struct SquadAnswers {
   std::string answer;
   std::vector<ScoredAnswer> best;  // at least one
-  bool has_candidate = true;       // false: no text competes, and the answer is the word "empty"
   double null_odds = 0;            // of 2.0: the score of none less that of the best text
+  bool has_candidate = true;       // false: no text competes, and the answer is the word "empty"
 };
 
 // `scores` are those of the question's features, in order.
