@@ -58,20 +58,10 @@ struct GenerateArguments {
   bool json = false;
 };
 
-// Vocabularies are padded for products and tensor ranks, by 128 rows for each of them at most.
-void warn_of_small_tokenizer(const SourceModel& model, int size) {
-  constexpr int kPadding = 1024;
-  const int missing = model.spec.vocab - size;
-  if (missing > kPadding && missing > model.spec.vocab / 20)
-    fmt::print(stderr,
-               "warning: {} has {} tokens and the model {}: if it is another model's, texts are noise\n",
-               model.tokenizer.what, size, model.spec.vocab);
-}
-
 std::vector<Prompt> prompts_of(const GenerateArguments& arguments) {
   if (arguments.jsonl) return read_prompts(*arguments.jsonl);
   if (find_invalid_utf8(*arguments.prompt) != std::string::npos) throw BadData("--prompt is no UTF-8");
-  return {{"--prompt", "", *arguments.prompt, {}}};
+  return {{"--prompt", {}, *arguments.prompt, {}}};
 }
 
 // One of each prompt, for --count samples.
@@ -163,9 +153,8 @@ class GenerationPrinter {
 
   ordered_json object(std::size_t text, const Generation& done) const {
     const auto prompt_tokens = std::ssize(requests_[text / count_].prompt);
-    const std::string& id = prompts_[text / count_].id;
     ordered_json object;
-    if (!id.empty()) object["id"] = id;
+    prompts_[text / count_].id.add_to(object);
     object.update(
         {{"number", text / count_ + 1},
          {"sample", text % count_ + 1},
@@ -194,7 +183,6 @@ void run_generate(const GenerateArguments& arguments) {
   Compute compute(arguments.compute);
   check_language_model(compute.context, model, precision);
   const auto tokenizer = byte_pairs_of(model, arguments.tokenizer);
-  warn_of_small_tokenizer(model, tokenizer->size());
   GenerationRule rule = arguments.rule;
   rule.ends = end_tokens(model.folder, *tokenizer);
   encode_prompts(*tokenizer, rule.ends, prompts);

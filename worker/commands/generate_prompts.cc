@@ -2,7 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "worker/commands/json_lines.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/text_files.h"
@@ -15,6 +14,7 @@ std::vector<Prompt> read_prompts(const std::string& path) {
     if (is_blank(line)) return;
     const JsonLine object(line, place);
     prompts.push_back({object.origin(), object.id(), object.text("prompt"), {}});
+    object.refuse_others({"prompt"});
   });
   if (prompts.empty()) throw BadData((path == "-" ? "standard input" : path) + " has no prompt");
   return prompts;

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/commands/json_lines.h"
 #include "worker/generate/prompt.h"
 
 namespace podium {
 
 struct Prompt {
   std::string origin;  // how messages name it
-  std::string id;      // "": it has none
+  LineId id;
   std::string text;
   std::vector<std::int32_t> ids;
 };

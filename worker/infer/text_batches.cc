@@ -44,6 +44,11 @@ TextSequence encode_text(const WordPieceTokenizer& tokenizer, std::string_view f
   return sequence;
 }
 
+bool has_empty_part(const TextSequence& sequence) {
+  const auto second = std::ranges::count(sequence.types, 1), first = std::ssize(sequence.types) - second;
+  return first <= 2 || second == 1;  // [CLS] and [SEP]; [SEP]
+}
+
 TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
                          const std::string& origin) {
   const std::size_t tab = line.find('\t');

@@ -37,6 +37,9 @@ TextSequence encode_text(const WordPieceTokenizer& tokenizer, std::string_view f
 TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
                          const std::string& origin);
 
+// Whether the text, or one of a pair, has no token of its own.
+bool has_empty_part(const TextSequence& sequence);
+
 // The smallest of the shapes that batches are rounded up to; sequences of up to `most` tokens.
 SessionShape shape_of(std::span<const TextSequence> sequences, int most);
 // Padded to `shape`; sequences beyond those given hold one token each.

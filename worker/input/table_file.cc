@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "worker/input/bad_data.h"
 #include "worker/input/csv_records.h"
+#include "worker/input/json_object.h"
 #include "worker/input/packed_text.h"
 #include "worker/input/text_files.h"
 #include "worker/input/utf8.h"
@@ -173,7 +172,7 @@ class JsonRows {
   }
 
   void take(std::int64_t line, std::string_view text) {
-    const nlohmann::json object = parse(line, text);
+    const nlohmann::json object = parse_json_object(text, file_.string() + ":" + std::to_string(line));
     values_.clear();
     for (const TableColumn& column : form_.columns) values_.push_back(value_of(object, column.name, line));
     row_ = {line, {values_.begin(), values_.end()}};
@@ -181,22 +180,6 @@ class JsonRows {
   }
 
  private:
-  nlohmann::json parse(std::int64_t line, std::string_view text) const {
-    nlohmann::json object;
-    std::set<std::string> names;
-    try {
-      object = nlohmann::json::parse(text, [&](int depth, auto event, const nlohmann::json& parsed) {
-        if (depth == 1 && event == nlohmann::json::parse_event_t::key && !names.insert(parsed).second)
-          refuse_row(file_, line, "has two members " + parsed.dump());
-        return true;
-      });
-    } catch (const nlohmann::json::exception& error) {
-      refuse_row(file_, line, std::string("is no JSON: ") + error.what());
-    }
-    if (!object.is_object()) refuse_row(file_, line, "is no JSON object");
-    return object;
-  }
-
   std::string value_of(const nlohmann::json& object, const std::string& name, std::int64_t line) const {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) refuse_row(file_, line, "has no member \"" + name + "\"");

@@ -88,7 +88,7 @@ TEST_F(GenerateCommand, TellsObjects) {
   EXPECT_EQ(told[1]["number"], 2);
   EXPECT_EQ(told[1]["sample"], 1);
   EXPECT_FALSE(told[0].contains("id"));
-  EXPECT_EQ(told[1]["id"], "3");
+  EXPECT_EQ(told[1]["id"], 3);
   EXPECT_EQ(told[0]["text"], " three four five six");
   EXPECT_EQ(told[0]["reason"], "end") << "documents end with the token that ends a text";
   EXPECT_EQ(told[1]["text"], " five six");
@@ -195,7 +195,9 @@ TEST_F(GenerateCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
   write_file_atomic(path("bad.jsonl"), "{\"prompt\": \"one\"}\n{\"text\": \"one\"}\n");
   write_file_atomic(path("empty.jsonl"), "\n");
   write_file_atomic(path("broken.jsonl"), "{\"prompt\": \"one\n");
+  write_file_atomic(path("keys.jsonl"), "{\"prompt\": \"one\", \"max_tokens\": 3}\n");
   expect_refusal(64, "model", "give --prompt or --jsonl");
+  expect_refusal(65, "model --jsonl keys.jsonl", "keys.jsonl:1: \"max_tokens\" is no key here");
   expect_refusal(64, "model --jsonl ''", "--jsonl is empty");
   expect_refusal(65, "model --jsonl bad.jsonl", "bad.jsonl:2: the object has no text \"prompt\"");
   expect_refusal(65, "model --jsonl broken.jsonl", "broken.jsonl:1: ");

@@ -110,7 +110,7 @@ class Predict(unittest.TestCase):
         path = self.folder / "texts.jsonl"
         path.write_text("\n".join(lines))
         told = self.predict("--jsonl", path, "--batch", 8, "--top", 2)
-        self.assertEqual([one["id"] for one in told], [str(i) for i in range(20)] + ["a\tb"])
+        self.assertEqual([one["id"] for one in told], [*range(20), "a\tb"])
         for one, text in zip(told, texts):
             self.check_masks(one, text, 2)
         self.assertEqual((told[-1]["sentence"], told[-1]["next"]), ("w50", "w60 w61"))
@@ -206,10 +206,12 @@ class Predict(unittest.TestCase):
         self.refused(BAD_DATA, "has no head that answers questions: it predicts masked tokens or next sentences",
                      model, "--question", "w7", "--context", "w8")
         for line, message in {
-            b'{"text": "[MASK]"': "bad.jsonl:2: ", b"[1]": "bad.jsonl:2: the line is no JSON object",
+            b'{"text": "[MASK]"': "bad.jsonl:2: ", b"[1]": "bad.jsonl:2: is no JSON object",
             b'{"id": 3}': 'bad.jsonl:2: the object has no text "text"',
             b'{"sentence": 1, "next": "w7"}': 'bad.jsonl:2: the object has no text "sentence"',
             b'{"text": "w7"}': "bad.jsonl:2: no [MASK] is in the text", b'{"text": "\xff"}': "bad.jsonl:2",
+            b'{"text": "[MASK]", "sentence": "w7", "next": "w8"}': 'bad.jsonl:2: "text" is no key here',
+            b'{"text": "[MASK]", "top": 3}': 'bad.jsonl:2: "top" is no key here',
         }.items():
             path.write_bytes(b"\n" + line)
             self.refused(BAD_DATA, message, model, "--jsonl", path)

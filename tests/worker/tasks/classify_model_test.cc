@@ -15,6 +15,7 @@
 namespace podium {
 namespace {
 
+using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
@@ -185,6 +186,16 @@ TEST_P(ClassifyPredict, RefusesWhatItCannotUse) {
               HasSubstr(":1: names no column"));
   write_file_atomic(path("empty.tsv"), GetParam() ? "first\tsecond\na\t \n" : "sentence\tx\n \tx\n");
   EXPECT_THAT(refusal({"--file", path("empty.tsv")}, WorkerExit::bad_data), HasSubstr("empty.tsv:2: "));
+  write_file_atomic(path("controls.jsonl"),
+                    GetParam() ? R"({"text": "a", "pair": "\u0001\u0002"})" : R"({"text": "\u0001\u0002"})");
+  EXPECT_THAT(refusal({"--jsonl", path("controls.jsonl")}, WorkerExit::bad_data),
+              AllOf(HasSubstr("controls.jsonl:1: "), HasSubstr("has no token")));
+  write_file_atomic(path("header.tsv"), GetParam() ? "first\tsecond\n" : "sentence\tx\n");
+  EXPECT_THAT(refusal({"--file", path("header.tsv")}, WorkerExit::bad_data),
+              HasSubstr("header.tsv has no sentence to predict"));
+  write_file_atomic(path("keys.jsonl"), R"({"text": "a", "pair": "b", "pairs": "c"})");
+  EXPECT_THAT(refusal({"--jsonl", path("keys.jsonl")}, WorkerExit::bad_data),
+              HasSubstr("keys.jsonl:1: \"pairs\" is no key here"));
   write_file_atomic(path("lines.jsonl"), "{\"text\": 5}\n");
   EXPECT_THAT(refusal({"--jsonl", path("lines.jsonl")}, WorkerExit::bad_data), HasSubstr("lines.jsonl:1"));
 }

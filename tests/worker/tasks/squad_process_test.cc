@@ -138,7 +138,7 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   const std::string lines = run(
       "\"$0\" predict model --length 14 --query-length 4 --jsonl lines.jsonl --json --best 2 2>/dev/null");
   const auto first = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
-  EXPECT_EQ(first.at("id"), "7");
+  EXPECT_EQ(first.at("id"), 7);
   EXPECT_EQ(first.at("answer"), "blue");
   EXPECT_EQ(first.at("best").size(), 2U);
   EXPECT_EQ(std::ranges::count(lines, '\n'), 2) << "blank lines are no questions";
@@ -215,6 +215,21 @@ TEST_F(SquadLines, AContextWithoutATokenHasNoAnswer) {
   ASSERT_EQ(predict("--squad asked.json --out answers"), 0) << said();
   EXPECT_THAT(said(), HasSubstr("1 questions have no answer: "));
   EXPECT_EQ(nlohmann::json::parse(read_file(job_.data() / "answers/predictions.json")).at("q0"), "empty");
+}
+
+TEST_F(SquadLines, AreRefusedWhereThereAreNone) {
+  write("empty.jsonl", "\n \n");
+  EXPECT_EQ(predict("--jsonl empty.jsonl"), 65);
+  EXPECT_THAT(said(), HasSubstr("empty.jsonl has no line to predict"));
+  EXPECT_EQ(predict("--jsonl - < /dev/null"), 65);
+  EXPECT_THAT(said(), HasSubstr("standard input has no line to predict"));
+}
+
+TEST_F(SquadLines, AreRefusedWithKeysThatAreNotUsed) {
+  write("lines.jsonl", R"({"question": "what", "context": "a ship", "best": 3})");
+  EXPECT_EQ(predict("--jsonl lines.jsonl"), 65);
+  EXPECT_THAT(said(), HasSubstr("lines.jsonl:1: \"best\" is no key here; beside an \"id\" there may be "
+                                "\"question\", \"context\""));
 }
 
 TEST(SquadModel, ItHasNoHeadForMeasuresOfLanguage) {

@@ -14,6 +14,7 @@
 #include "worker/infer/head_inference.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/table_file.h"
+#include "worker/input/utf8.h"
 #include "worker/tasks/classify/labelled_text.h"
 
 namespace podium {
@@ -24,7 +25,8 @@ using nlohmann::ordered_json;
 
 // A sentence, or with a `pair` two.
 struct AskedSentence {
-  std::string id, origin, text;
+  LineId id;
+  std::string origin, text;
   std::optional<std::string> pair;
   TextSequence sequence = {};
 };
@@ -32,6 +34,7 @@ struct AskedSentence {
 AskedSentence sentence_asked_by(const JsonLine& line) {
   AskedSentence asked{.id = line.id(), .origin = line.origin(), .text = line.text("text")};
   if (line.has("pair")) asked.pair = line.text("pair");
+  line.refuse_others({"text", "pair"});
   return asked;
 }
 
@@ -89,6 +92,9 @@ AskedSentence ClassTeller::prepared(AskedSentence asked) {
   const std::string refusal = refusal_of(asked.text, asked.pair, habits_, model_.source.origin);
   if (!refusal.empty()) throw BadData(asked.origin + ": " + refusal);
   asked.sequence = encode_text(*model_.tokenizer, asked.text, asked.pair, limit_, asked.origin);
+  if (has_empty_part(asked.sequence))
+    throw BadData(asked.origin + ": " + (asked.pair ? "a sentence of the pair" : "the sentence") +
+                  " has no token");
   cut_ += asked.sequence.cut;
   return asked;
 }
@@ -103,13 +109,13 @@ void ClassTeller::tell(std::span<const AskedSentence> asked) {
 std::string ClassTeller::told(const AskedSentence& asked, std::span<const float> outputs) const {
   const std::vector<std::string>& labels = model_.source.head.labels;
   if (!arguments_.json) {
-    const std::string id = asked.id.empty() ? "" : in_a_field(asked.id) + "\t";
+    const std::string id = id_field(asked.id.text());
     if (labels.empty()) return fmt::format("{}{:.6g}\n", id, outputs[0]);
     const std::size_t best = likeliest_class(outputs);
-    return fmt::format("{}{}\t{:.4f}\n", id, in_a_field(labels[best]), softmax_of(outputs)[best]);
+    return fmt::format("{}{}\t{:.4f}\n", id, without_controls(labels[best]), softmax_of(outputs)[best]);
   }
   ordered_json object;
-  if (!asked.id.empty()) object["id"] = asked.id;
+  asked.id.add_to(object);
   object["text"] = asked.text;
   if (asked.pair) object["pair"] = *asked.pair;
   object.update(class_json(outputs, labels));
@@ -155,8 +161,10 @@ void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model
 
 void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {
   std::vector<AskedSentence> asked;
+  bool is_empty = true;
   const auto tell_asked = [&] { teller.tell(std::exchange(asked, {})); };
   const auto add = [&](const TableRow& row) {
+    is_empty = false;
     AskedSentence one{.origin = fmt::format("{}:{}", file_.string(), row.line),
                       .text = std::string(row.cells[0])};
     if (row.cells.size() > 1) one.pair = std::string(row.cells[1]);
@@ -170,6 +178,7 @@ void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained
     throw;
   }
   tell_asked();
+  if (is_empty) throw BadData(file_.string() + " has no sentence to predict");
 }
 
 void ClassPrediction::add_options(CLI::App& options) {

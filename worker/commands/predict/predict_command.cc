@@ -27,7 +27,7 @@ Examples:
   podium-worker predict bert-large-squad --squad dev-v1.1.json --out answers --gpu
 
 The model is a checkpoint, a Hugging Face folder or what podium-worker calibrate makes of one. A line of --jsonl is an object
-with what the model's head takes, and maybe an "id"; blank lines are passed over:
+with what the model's head takes, and maybe an "id", and nothing else; blank lines are passed over:
   {"text": "The capital of France is [MASK]."}       a head of pre-training: BertForPreTraining, BertForMaskedLM
   {"sentence": "He opened the door.", "next": "It was cold outside."}       that of BertForPreTraining
   {"text": "A man sleeps.", "pair": "Nobody is awake."}    the task classify, BertForSequenceClassification; the pair may lack

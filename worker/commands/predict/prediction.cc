@@ -1,7 +1,5 @@
 #include "worker/commands/predict/prediction.h"
 
-#include <algorithm>
-
 #include "worker/commands/named_lines.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
@@ -31,10 +29,6 @@ void check_text(std::string_view option, const std::string& text) {
   if (find_invalid_utf8(text) != std::string::npos) throw BadData(std::string(option) + " is no UTF-8");
 }
 
-std::string in_a_field(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c >= '\t' && c <= '\r'; }, ' ');
-  return text;
-}
+std::string id_field(const std::string& id) { return id.empty() ? "" : without_controls(id) + "\t"; }
 
 }  // namespace podium

@@ -57,7 +57,7 @@ std::unique_ptr<Prediction> make_text_prediction();
 // Of a text of the command line. Throws Failure(bad_spec) if it is blank, and BadData if it is no UTF-8.
 void check_text(std::string_view option, const std::string& text);
 
-// Without tabs and line ends, which would break the line that it is a field of.
-std::string in_a_field(std::string text);
+// A line's first field; nothing where there is no id.
+std::string id_field(const std::string& id);
 
 }  // namespace podium

@@ -16,6 +16,7 @@
 #include "worker/commands/predict/prediction.h"
 #include "worker/commands/predict/question_answerer.h"
 #include "worker/data/failure.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -57,17 +58,29 @@ QuestionRules rules_of(const QuestionOptions& options, const SourceModel& source
   return rules;
 }
 
-std::string question_text(const std::string& id, const SquadAnswers& answers) {
-  const std::string before = id.empty() ? "" : in_a_field(id) + "\t";
-  if (!answers.has_candidate) return before + "(no answer)\t0.0000\n";
-  return fmt::format("{}{}\t{:.4f}\n", before,
-                     answers.answer.empty() ? "(none)" : in_a_field(answers.answer), probability_of(answers));
+// A question of the command line or of a line of JSON.
+struct OneQuestion {
+  LineId id;
+  std::string question, context;
+};
+
+OneQuestion question_asked_by(const JsonLine& line) {
+  OneQuestion asked{line.id(), line.text("question"), line.text("context")};
+  line.refuse_others({"question", "context"});
+  return asked;
 }
 
-std::string question_json(const std::string& id, const SquadAnswers& answers,
-                          const QuestionOptions& options) {
+std::string question_text(const LineId& id, const SquadAnswers& answers) {
+  const std::string before = id_field(id.text());
+  if (!answers.has_candidate) return before + "(no answer)\t0.0000\n";
+  return fmt::format("{}{}\t{:.4f}\n", before,
+                     answers.answer.empty() ? "(none)" : without_controls(answers.answer),
+                     probability_of(answers));
+}
+
+std::string question_json(const LineId& id, const SquadAnswers& answers, const QuestionOptions& options) {
   nlohmann::ordered_json out;
-  if (!id.empty()) out["id"] = id;
+  id.add_to(out);
   out.update(answer_json(answers, options.may_be_none, options.best));
   return out.dump() + "\n";
 }
@@ -88,7 +101,7 @@ class QuestionPrediction final : public Prediction {
 
  private:
   void add_rule_options(CLI::App& options);
-  void answer(QuestionAnswerer& answerer, const SquadData& data, bool as_json) const;
+  void answer(QuestionAnswerer& answerer, std::vector<OneQuestion> asked, bool as_json) const;
   void answer_lines(QuestionAnswerer& answerer, const PredictArguments& arguments) const;
   void answer_squad(QuestionAnswerer& answerer) const;
 
@@ -113,8 +126,7 @@ bool QuestionPrediction::is_asked() {
 void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& model) {
   QuestionAnswerer answerer(model, rules_of(options_, model.source), arguments.batch);
   if (options_.question)
-    return answer(answerer, {.paragraphs = {{*options_.context, {{.text = *options_.question}}}}},
-                  arguments.json);
+    return answer(answerer, {{{}, *options_.question, *options_.context}}, arguments.json);
   if (options_.squad.empty())
     answer_lines(answerer, arguments);
   else
@@ -123,22 +135,20 @@ void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& mo
              answerer.sequences_per_second());
 }
 
-// `data` has one question a paragraph.
-void QuestionPrediction::answer(QuestionAnswerer& answerer, const SquadData& data, bool as_json) const {
+void QuestionPrediction::answer(QuestionAnswerer& answerer, std::vector<OneQuestion> asked,
+                                bool as_json) const {
+  SquadData data;
+  for (OneQuestion& one : asked)
+    data.paragraphs.push_back({std::move(one.context), {{.text = std::move(one.question)}}});
   const std::vector<SquadAnswers> answers = answerer.answer(data);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const std::string& id = data.paragraphs[i].questions.front().id;
-    print_output(as_json ? question_json(id, answers[i], options_) : question_text(id, answers[i]));
-  }
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    print_output(as_json ? question_json(asked[i].id, answers[i], options_)
+                         : question_text(asked[i].id, answers[i]));
 }
 
 void QuestionPrediction::answer_lines(QuestionAnswerer& answerer, const PredictArguments& arguments) const {
-  const auto read = [](const JsonLine& line) {
-    return SquadParagraph{line.text("context"), {{.id = line.id(), .text = line.text("question")}}};
-  };
-  for_each_group(arguments.jsonl, kQuestionsTogether, read, [&](std::vector<SquadParagraph> paragraphs) {
-    answer(answerer, {.paragraphs = std::move(paragraphs)}, arguments.json);
-  });
+  for_each_group(arguments.jsonl, kQuestionsTogether, question_asked_by,
+                 [&](std::vector<OneQuestion> asked) { answer(answerer, std::move(asked), arguments.json); });
 }
 
 void QuestionPrediction::answer_squad(QuestionAnswerer& answerer) const {
@@ -154,10 +164,11 @@ void QuestionPrediction::answer_squad(QuestionAnswerer& answerer) const {
     if (options_.may_be_none) write_file_atomic(options_.out / "null_odds.json", files.null_odds);
   });
   if (const auto without = std::ranges::count(answers, false, &SquadAnswers::has_candidate); without > 0)
-    fmt::print(stderr,
-               "{} questions have no answer: none of the first and last tokens that compete (--n-best) lie in "
-               "the context; predictions.json has \"empty\" for them, as run_squad.py writes it\n",
-               without);
+    fmt::print(
+        stderr,
+        "{} questions have no answer: none of the first and last tokens that compete (--n-best) lie in "
+        "the context; predictions.json has \"empty\" for them, as run_squad.py writes it\n",
+        without);
 }
 
 void QuestionPrediction::add_options(CLI::App& options) {

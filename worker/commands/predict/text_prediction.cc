@@ -12,13 +12,15 @@
 #include "worker/data/failure.h"
 #include "worker/infer/text_answers.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
 
 // A text with [MASK]s or, where there is a `next`, a pair of sentences.
 struct AskedText {
-  std::string id, origin, text;
+  LineId id;
+  std::string origin, text;
   std::optional<std::string> next;
   TextSequence sequence = {};
 };
@@ -28,8 +30,10 @@ AskedText asked_by(const JsonLine& line) {
   if (line.has("next")) {
     asked.text = line.text("sentence");
     asked.next = line.text("next");
+    line.refuse_others({"sentence", "next"});
   } else {
     asked.text = line.text("text");
+    line.refuse_others({"text"});
   }
   return asked;
 }
@@ -100,10 +104,10 @@ AskedText TextTeller::prepared(AskedText asked) {
 
 std::string TextTeller::told(const AskedText& asked, const TextResult& result) const {
   if (!arguments_.json)
-    return (asked.id.empty() ? "" : in_a_field(asked.id) + "\t") +
-           result_text(asked.sequence, result, *model_.tokenizer);
+    return id_field(asked.id.text()) +
+           without_controls(result_text(asked.sequence, result, *model_.tokenizer), "\t\n");
   nlohmann::ordered_json object;
-  if (!asked.id.empty()) object["id"] = asked.id;
+  asked.id.add_to(object);
   object[asked.next ? "sentence" : "text"] = asked.text;
   if (asked.next) object["next"] = *asked.next;
   object.update(result_json(asked.sequence, result, *model_.tokenizer));
