@@ -6,6 +6,7 @@
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
 #include "tests/worker/infer/small_source.h"
+#include "worker/formats/hugging_face.h"
 #include "worker/formats/safetensors.h"
 #include "worker/infer/calibration.h"
 #include "worker/input/bad_data.h"
