@@ -55,7 +55,7 @@ std::string submitted_text(const json& reply) {
 }
 
 // Nobody shall submit twice because the answer was lost.
-void tell(const json& reply, bool as_json) {
+void tell_jobs(const json& reply, bool as_json) {
   try {
     print(as_json ? reply.dump() + "\n" : submitted_text(reply));
   } catch (const Failure& failure) {
@@ -69,7 +69,7 @@ void run_submit(const SubmitOptions& options, Session& session) {
   const Client client(session);
   const json reply = client.post("/experiments", submission(options, client),
                                  options.key.empty() ? random_hex(16) : options.key, Patience::great);
-  tell(reply, session.json);
+  tell_jobs(reply, session.json);
   if (!options.follow) return;
   for (const json& job : reply.at("jobs")) {
     const Exit end = follow_job(session, job.at("id").get<std::int64_t>());
