@@ -6,7 +6,8 @@
 namespace podium {
 
 std::optional<JobId> job_of_checkpoints(const std::string& path, std::string_view folder) {
-  const std::string normal = std::filesystem::path(path).lexically_normal().string() + "/";
+  // Absolute, or relative to a folder of the node.
+  const std::string normal = "/" + std::filesystem::path(path).lexically_normal().string() + "/";
   const std::string before = "/" + std::string(folder) + "/";
   for (std::size_t at = normal.find(before); at != std::string::npos; at = normal.find(before, at + 1)) {
     const char* const end = normal.data() + normal.size();

@@ -203,6 +203,7 @@ TEST_F(RetentionTest, CheckpointsToWhichAPathLeadsAreNotDueEither) {
 
 TEST(CheckpointPaths, TellWhoseTheyAre) {
   const auto job = [](const std::string& path) { return job_of_checkpoints(path, "one/jobs"); };
+  EXPECT_EQ(job("one/jobs/12/checkpoints"), JobId{12}) << "relative to the data folder";
   EXPECT_EQ(job("/shared/one/jobs/12/checkpoints/step-00000200"), JobId{12});
   EXPECT_EQ(job("/shared/one/jobs/12/checkpoints"), JobId{12});
   EXPECT_EQ(job("/shared/x/../one/jobs/./12/checkpoints/"), JobId{12});
