@@ -1,8 +1,11 @@
 #include "worker/formats/new_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <system_error>
 
-#include "common/base/file.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 
@@ -11,22 +14,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a/b/" is "a/b".
-fs::path without_slash(const fs::path& folder) {
-  const fs::path whole = fs::absolute(folder).lexically_normal();
+// "a/b/" is "a/b", and a link what it leads to.
+fs::path place_of(const fs::path& folder) {
+  const fs::path whole = fs::weakly_canonical(fs::absolute(folder));
   return whole.has_filename() ? whole : whole.parent_path();
+}
+
+void sync_files(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (::fsync(open_file(entry.path(), O_RDONLY).get()) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot sync " + entry.path().string());
 }
 
 }  // namespace
 
 NewFolder::NewFolder(fs::path folder)
-    : folder_(without_slash(folder)),
+    : folder_(place_of(folder)),
       unfinished_(folder_.parent_path() / ("." + folder_.filename().string() + ".unfinished")) {
   try {
     if (fs::exists(folder_) && !(fs::is_directory(folder_) && fs::is_empty(folder_)))
       throw BadData(folder.string() + " exists already; choose another folder");
-    fs::remove_all(unfinished_);
     fs::create_directories(unfinished_);
+    lock_ = open_file(unfinished_, O_RDONLY | O_DIRECTORY);
+    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw BadData(folder.string() + " is being made by another program");
+    for (const fs::directory_entry& stale : fs::directory_iterator(unfinished_)) fs::remove_all(stale);
   } catch (const std::system_error& error) {
     throw Failure(WorkerExit::disk_full,
                   "cannot make the folder " + folder.string() + ": " + error.code().message());
@@ -39,6 +51,7 @@ NewFolder::~NewFolder() {
 }
 
 void NewFolder::finish() {
+  sync_files(unfinished_);
   sync_folder(unfinished_);
   fs::rename(unfinished_, folder_);
   sync_folder(folder_.parent_path());

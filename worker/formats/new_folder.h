@@ -3,13 +3,16 @@
 
 #include <filesystem>
 
+#include "common/base/file.h"
+
 namespace podium {
 
 // Files are written into a hidden folder beside, which takes the name when they are finished, and goes
-// otherwise; what a killed program has left of one goes before the next is begun. Not for two at once.
+// otherwise; what a killed program has left of one goes before the next is begun.
 class NewFolder {
  public:
-  // Throws BadData where `folder` is there and not empty, and Failure(disk_full) where none can be made.
+  // Throws BadData where `folder` is there and not empty, or another program is making it, and
+  // Failure(disk_full) where none can be made.
   explicit NewFolder(std::filesystem::path folder);
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
@@ -20,6 +23,7 @@ class NewFolder {
 
  private:
   const std::filesystem::path folder_, unfinished_;
+  Fd lock_;  // of `unfinished_`
 };
 
 }  // namespace podium

@@ -43,6 +43,25 @@ TEST(NewFolder, TakesThePlaceOfAnEmptyFolderAndOfWhatAKilledProgramLeft) {
   EXPECT_EQ(entries(place.path()), 1);
 }
 
+TEST(NewFolder, IsMadeByOneProgramAtATime) {
+  const TempFolder place;
+  NewFolder folder(place.path() / "model");
+  write_file_atomic(folder.unfinished() / "kept", "");
+  EXPECT_THROW(NewFolder(place.path() / "model"), BadData);
+  folder.finish();
+  EXPECT_TRUE(fs::exists(place.path() / "model" / "kept"));
+}
+
+TEST(NewFolder, ALinkIsFollowed) {
+  const TempFolder place;
+  fs::create_directories(place.path() / "real" / "model");
+  fs::create_directory_symlink(place.path() / "real" / "model", place.path() / "link");
+  NewFolder folder(place.path() / "link");
+  write_file_atomic(folder.unfinished() / "whole", "");
+  folder.finish();
+  EXPECT_TRUE(fs::exists(place.path() / "real" / "model" / "whole"));
+}
+
 TEST(NewFolder, RefusesWhatIsThereAndWhereNothingCanBeMade) {
   const TempFolder place;
   write_file_atomic(place.path() / "file", "");
