@@ -219,12 +219,12 @@ void erase_at(json& document, const json::json_pointer& at) {
   document.at(at.parent_pointer()).erase(at.back());
 }
 
-// Sets what is below `mapping`, which is one value, in every such mapping of the file; only where it has
-// none, the common one is made.
+// Sets what is below `mapping`, which is one value, in every such mapping of the file as `wanted` has it;
+// only where the file has none, the common one is made.
 void spread(const json::json_pointer& at, const json::json_pointer& mapping, const json& written,
-            json& document, SourceMap& places) {
-  if (!document.contains(at)) return;
-  const json value = document.at(at);
+            const json& wanted, json& document, SourceMap& places) {
+  if (!wanted.contains(at)) return;
+  const json& value = wanted.at(at);
   bool some = false;
   for (std::size_t i = 0; i < document["jobs"].size(); ++i) {
     json& entry = document["jobs"][i];
@@ -233,7 +233,11 @@ void spread(const json::json_pointer& at, const json::json_pointer& mapping, con
     entry[at] = value;
     places.set("/jobs/" + std::to_string(i) + at.to_string(), {kBesideTheFile, kBesideTheFile});
   }
-  if (some && !has_mapping(written, mapping)) erase_at(document, mapping);
+  if (!some || has_mapping(written, mapping)) return;
+  if (written.contains(mapping))
+    document[mapping] = written.at(mapping);
+  else if (document.contains(mapping))
+    erase_at(document, mapping);
 }
 
 }  // namespace
@@ -241,13 +245,14 @@ void spread(const json::json_pointer& at, const json::json_pointer& mapping, con
 void spread_overrides(const std::vector<Override>& overrides, const json& written, json& document,
                       SourceMap& places) {
   if (!document["jobs"].is_array()) return;
+  const json wanted = document;
   for (const Override& one : overrides) {
     const std::string pointer = pointer_of(one.path);
     const json::json_pointer at(pointer);
     const auto mapping = std::ranges::find_if(
         kOneValue, [&](const char* key) { return pointer.starts_with(std::string(key) + "/"); });
     if (mapping != kOneValue.end()) {
-      spread(at, json::json_pointer(*mapping), written, document, places);
+      spread(at, json::json_pointer(*mapping), written, wanted, document, places);
       continue;
     }
     for (json& entry : document["jobs"])

@@ -198,6 +198,18 @@ TEST(JobList, APartOfAMappingThatIsOneValueIsSetInEachOfThem) {
   EXPECT_FALSE(aimed->jobs[0].target) << "no other job is given one";
   EXPECT_EQ(aimed->jobs[1].target->at_least, 0.7);
 
+  const auto both = load_experiment(common + jobs, "spec.yaml",
+                                    {{"target.metric", "eval/nsp_accuracy"}, {"target.at_least", "0.7"}});
+  ASSERT_TRUE(both.ok()) << describe(both.errors());
+  EXPECT_EQ(both->jobs[1].target->metric, "eval/nsp_accuracy");
+  EXPECT_EQ(both->jobs[1].target->at_least, 0.7) << "the second of two in one mapping";
+
+  std::string begun = common;
+  begun.replace(begun.find("model: {"), 8, "model: {init: bert-base, ");
+  const auto kept = load_experiment(begun + jobs, "spec.yaml", {{"model.init.checkpoint", "newest"}});
+  ASSERT_TRUE(kept.ok()) << describe(kept.errors());
+  EXPECT_EQ(kept->jobs[0].model.init, "bert-base") << "the common value is no such mapping";
+
   const auto wrong = load_experiment(common + jobs, "spec.yaml", {{"target.at_least", "-1e400"}});
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.errors()[0].where, "spec.yaml, overridden");
