@@ -67,6 +67,9 @@ WholeCheckpoint WeightSource::whole(const fs::path& checkpoint) {
 
 // Where the folder is mounted elsewhere the path is another, and the manifest is the same.
 WholeCheckpoint WeightSource::as_pinned(const fs::path& checkpoint) {
+  const std::string& wanted = launch_.spec.model.init_xxh3;
+  if (!wanted.empty() && wanted != pinned_->xxh3)
+    refuse_other_than_pinned(launch_, *pinned_, "model.init.xxh3 names others now (" + wanted + ")");
   auto found = search_.look_at(checkpoint, problems_);
   if (!found) refuse_other_than_pinned(launch_, *pinned_, problems_.back());
   if (found->manifest.xxh3 != pinned_->xxh3)

@@ -107,6 +107,16 @@ TEST_F(PinnedWeights, AreRefusedWhereTheSpecNamesNoCheckpointAnyMore) {
   EXPECT_THAT(refused(), AllOf(HasSubstr("model is a Hugging Face folder"), HasSubstr(with_the_remedy())));
 }
 
+TEST_F(PinnedWeights, AreRefusedWhereTheSpecNamesOthersByTheirHash) {
+  save(2);
+  begin();
+  launch_.spec.model.init_xxh3 = begun_.origin.xxh3;
+  EXPECT_EQ(refused(), "");
+  launch_.spec.model.init_xxh3 = "0123456789abcdef";
+  EXPECT_THAT(refused(), AllOf(HasSubstr("and model.init.xxh3 names others now (0123456789abcdef)"),
+                               HasSubstr(with_the_remedy())));
+}
+
 TEST_F(PinnedWeights, AreNotForgottenWhereTheirFileIsBroken) {
   save(2);
   write_file_atomic(pinned(), "{\"path\": \"/");
