@@ -11,6 +11,28 @@ namespace {
 constexpr float kMlmScale = 0.03F, kNspScale = 0.2F;
 constexpr int kSequences = 3;
 
+ReferenceHead head_of(const MicroBatch& batch) {
+  return {"pretraining",
+          {{"masked_positions", batch.targets[kLanguageTerm].positions},
+           {"masked_labels", batch.targets[kLanguageTerm].labels},
+           {"next_sentence_labels", batch.targets[kNextSentenceTerm].labels}},
+          {{"mlm", kMlmScale}, {"nsp", kNspScale}}};
+}
+
+void expect_same_pass(LoneModel& lone, const MicroBatch& batch, const Reference& reference,
+                      double tolerance) {
+  const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
+  const LossSums losses = forward(*lone.model, pass);
+  backward(*lone.model, pass);
+  const double mlm = reference.losses.at("mlm"), nsp = reference.losses.at("nsp");
+  EXPECT_NEAR(losses[kLanguageTerm].loss, mlm, tolerance * mlm);
+  EXPECT_NEAR(losses[kNextSentenceTerm].loss, nsp, tolerance * nsp);
+  EXPECT_EQ(losses[kLanguageTerm].count,
+            static_cast<std::int64_t>(batch.targets[kLanguageTerm].labels.size()));
+  EXPECT_EQ(losses[kNextSentenceTerm].count, kSequences);
+  expect_gradients(lone.model->parameters(), reference, tolerance);
+}
+
 class BertReference : public testing::TestWithParam<Precision> {};
 
 TEST_P(BertReference, LossesAndGradientsAgree) {
@@ -19,24 +41,9 @@ TEST_P(BertReference, LossesAndGradientsAgree) {
   LoneModel lone(spec, {.precision = GetParam()});
   ParameterStore& store = lone.model->parameters();
   const MicroBatch batch = random_batch(spec, kSequences, 11);
-  const auto reference = run_reference(spec, store, batch,
-                                       {"pretraining",
-                                        {{"masked_positions", batch.targets[kLanguageTerm].positions},
-                                         {"masked_labels", batch.targets[kLanguageTerm].labels},
-                                         {"next_sentence_labels", batch.targets[kNextSentenceTerm].labels}},
-                                        {{"mlm", kMlmScale}, {"nsp", kNspScale}}});
+  const auto reference = run_reference(spec, store, batch, head_of(batch));
   if (!reference) GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)";
-
-  const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
-  const LossSums losses = forward(*lone.model, pass);
-  backward(*lone.model, pass);
-  const double mlm = reference->losses.at("mlm"), nsp = reference->losses.at("nsp");
-  EXPECT_NEAR(losses[kLanguageTerm].loss, mlm, tolerance * mlm);
-  EXPECT_NEAR(losses[kNextSentenceTerm].loss, nsp, tolerance * nsp);
-  EXPECT_EQ(losses[kLanguageTerm].count,
-            static_cast<std::int64_t>(batch.targets[kLanguageTerm].labels.size()));
-  EXPECT_EQ(losses[kNextSentenceTerm].count, kSequences);
-  expect_gradients(store, *reference, tolerance);
+  expect_same_pass(lone, batch, *reference, tolerance);
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, BertReference, testing::Values(Precision::fp32, Precision::bf16),
@@ -55,21 +62,9 @@ TEST(QuantisedBertReference, LossesAndGradientsAgree) {
   std::vector<float> narrow = ranges.averages();
   for (float& range : narrow) range *= 0.3F;
   ranges.set(narrow);
-  const auto reference = run_reference(spec, store, batch,
-                                       {"pretraining",
-                                        {{"masked_positions", batch.targets[kLanguageTerm].positions},
-                                         {"masked_labels", batch.targets[kLanguageTerm].labels},
-                                         {"next_sentence_labels", batch.targets[kNextSentenceTerm].labels}},
-                                        {{"mlm", kMlmScale}, {"nsp", kNspScale}}},
-                                       narrow);
+  const auto reference = run_reference(spec, store, batch, head_of(batch), narrow);
   if (!reference) GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)";
-  const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
-  const LossSums losses = forward(*lone.model, pass);
-  backward(*lone.model, pass);
-  const double mlm = reference->losses.at("mlm"), nsp = reference->losses.at("nsp");
-  EXPECT_NEAR(losses[kLanguageTerm].loss, mlm, kTolerance * mlm);
-  EXPECT_NEAR(losses[kNextSentenceTerm].loss, nsp, kTolerance * nsp);
-  expect_gradients(store, *reference, kTolerance);
+  expect_same_pass(lone, batch, *reference, kTolerance);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <vector>
 
 #include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/magnitude.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/quantise.h"
 #include "worker/ops/cpu/simd.h"
@@ -40,17 +40,6 @@ PODIUM_INLINE bool within<Float8E4M3>(float scaled) {
   return scaled >= -Float8E4M3::kLargest && scaled <= Float8E4M3::kLargest;
 }
 
-template <class T>
-PODIUM_SIMD_CLONES std::uint32_t largest_in_range(const T* x, std::int64_t count) {
-  std::uint32_t largest = 0;
-#pragma omp simd reduction(max : largest)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(to_float(x[i])) & 0x7fffffffU;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return largest;
-}
-
 float widened(float range, std::uint32_t magnitude) {
   const float value = std::bit_cast<float>(magnitude);
   return value == value ? std::max(range, value) : std::numeric_limits<float>::infinity();
@@ -80,26 +69,19 @@ PODIUM_SIMD_CLONES void backward_range(const T* x, const T* dy, std::int64_t cou
   }
 }
 
-template <class T>
-void widen_one(Context& context, ConstTensorView x, float& range) {
-  std::vector<std::uint32_t> largest(static_cast<std::size_t>(context.threads));
-  parallel_ranges(context.threads, x.size(), kGrain, [&](Range part, int thread) {
-    largest[static_cast<std::size_t>(thread)] =
-        largest_in_range(x.data<T>() + part.begin, part.end - part.begin);
-  });
-  range = widened(range, *std::ranges::max_element(largest));
-}
-
 }  // namespace
 
 void widen_ranges(Context& context, ConstTensorView x, TensorView ranges) {
   const std::int64_t columns = x.shape[1];
   float* const range = ranges.data<float>();
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
-    if (ranges.size() == 1) return widen_one<T>(context, x, *range);
+    if (ranges.size() == 1) {
+      *range = widened(*range, largest_magnitude(x.data<T>(), x.size(), context.threads));
+      return;
+    }
     parallel_ranges(context.threads, x.shape[0], 1, [&](Range rows, int) {
       for (std::int64_t row = rows.begin; row < rows.end; ++row)
-        range[row] = widened(range[row], largest_in_range(x.data<T>() + row * columns, columns));
+        range[row] = widened(range[row], largest_magnitude(x.data<T>() + row * columns, columns));
     });
   });
 }

@@ -1,12 +1,11 @@
 #include "worker/ops/float8.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
-#include <vector>
 
 #include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/magnitude.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/state.h"
@@ -23,27 +22,6 @@ template <class Body>
 void with_float8_type(DType dtype, const Body& body) {
   if (dtype == DType::e4m3) return body(Type<Float8E4M3>{});
   body(Type<Float8E5M2>{});
-}
-
-template <class T>
-PODIUM_SIMD_CLONES std::uint32_t largest_in_range(const T* x, std::int64_t count) {
-  std::uint32_t largest = 0;
-#pragma omp simd reduction(max : largest)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(to_float(x[i])) & 0x7fffffffU;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return largest;
-}
-
-// The bits of the largest magnitude; a NaN's are larger than infinity's, and those than a number's.
-template <class T>
-std::uint32_t largest_magnitude(const T* x, std::int64_t count, int threads) {
-  std::vector<std::uint32_t> largest(static_cast<std::size_t>(threads));
-  parallel_ranges(threads, count, kGrain, [&](Range range, int thread) {
-    largest[static_cast<std::size_t>(thread)] = largest_in_range(x + range.begin, range.end - range.begin);
-  });
-  return *std::ranges::max_element(largest);
 }
 
 template <class From, class To>
