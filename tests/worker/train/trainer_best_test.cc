@@ -7,6 +7,20 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
+class StoppedTrainer : public TrainerOf {
+ protected:
+  // Of six steps; the second is the best so far.
+  void run_to_step_4() {
+    spec_.training.schedule.steps = 6;
+    spec_.checkpoint = {1, 1};
+    spec_.evaluate.every = 1;
+    best_ = BestRule{"eval/score", Goal::max};
+    run(script_);
+  }
+
+  Script script_{.scores = {1, 5, 2, 4, 4.5, 6}, .stop_before = 4};
+};
+
 // Saves what is best so far, due or not, and keeps it beside the newest.
 TEST_F(TrainerOf, TheBestCheckpointIsSavedAtOnceAndKept) {
   spec_.training.schedule.steps = 8;
@@ -43,31 +57,21 @@ TEST_F(TrainerOf, OneThatIsDueAndBestIsSavedOnce) {
   EXPECT_THAT(told_best(), ElementsAre(std::pair(2, 3.0), std::pair(4, 2.0)));
 }
 
-TEST_F(TrainerOf, ARunThatGoesOnKnowsWhatWasBest) {
-  spec_.training.schedule.steps = 6;
-  spec_.checkpoint = {1, 1};
-  spec_.evaluate.every = 1;
-  best_ = BestRule{"eval/score", Goal::max};
-  Script script{.scores = {1, 5, 2, 4, 4.5, 6}, .stop_before = 4};
-  run(script);
+TEST_F(StoppedTrainer, ARunThatGoesOnKnowsWhatWasBest) {
+  run_to_step_4();
   EXPECT_THAT(kept(), ElementsAre(4, 2));
-  script.stop_before = ~std::size_t{0};
-  run(script);
+  script_.stop_before = ~std::size_t{0};
+  run(script_);
   EXPECT_THAT(told_best(), ElementsAre(std::pair(1, 1.0), std::pair(2, 5.0), std::pair(6, 6.0)));
   EXPECT_THAT(kept(), ElementsAre(6)) << "2 is the best no more";
 }
 
 // The attempt before may have died when they were whole and not told.
-TEST_F(TrainerOf, ARunThatGoesOnTellsOnceMoreOfWhatItFound) {
-  spec_.training.schedule.steps = 6;
-  spec_.checkpoint = {1, 1};
-  spec_.evaluate.every = 1;
-  best_ = BestRule{"eval/score", Goal::max};
-  Script script{.scores = {1, 5, 2, 4, 4.5, 6}, .stop_before = 4};
-  run(script);
+TEST_F(StoppedTrainer, ARunThatGoesOnTellsOnceMoreOfWhatItFound) {
+  run_to_step_4();
   std::filesystem::remove(events_path());
-  script.stop_before = ~std::size_t{0};
-  run(script);
+  script_.stop_before = ~std::size_t{0};
+  run(script_);
   std::vector<std::pair<std::int64_t, std::optional<BestValue>>> again;
   for (const CheckpointEvent& saved : told<CheckpointEvent>())
     if (saved.again) again.emplace_back(saved.step, saved.best);

@@ -67,6 +67,18 @@ class WorkerInit : public testing::Test {
   WorkerJob trained_;
 };
 
+// Lets the broken run go on: both have begun with the same weights, and end with the same.
+void expect_same_end(const WorkerJob& unbroken, WorkerJob& broken) {
+  ASSERT_THAT(broken.run(1), Each(0)) << broken.errors();
+  expect_same(weights_of(unbroken.checkpoints() / "step-00000060"),
+              weights_of(broken.checkpoints() / "step-00000060"));
+  const std::vector<Origin> told = origins_told(broken);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].step, 5);
+  EXPECT_TRUE(told[0].known());
+  EXPECT_EQ(told[1], told[0]);
+}
+
 // A step without a learning rate leaves the weights as they were taken.
 TEST_F(WorkerInit, AnyLayoutBeginsWithTheWeightsOfASingleRankToTheBit) {
   JobSpec spec = next(1);
@@ -88,14 +100,7 @@ TEST_F(WorkerInit, ARunThatIsKilledGoesOnAndKeepsItsOrigin) {
   ::kill(broken.rank(0).pid(), SIGKILL);
   broken.wait();
   std::filesystem::remove_all(trained_.checkpoints());  // who goes on has weights of its own
-  ASSERT_THAT(broken.run(1), Each(0)) << broken.errors();
-  expect_same(weights_of(unbroken.checkpoints() / "step-00000060"),
-              weights_of(broken.checkpoints() / "step-00000060"));
-  const std::vector<Origin> told = origins_told(broken);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].step, 5);
-  EXPECT_TRUE(told[0].known());
-  EXPECT_EQ(told[1], told[0]);
+  expect_same_end(unbroken, broken);
 }
 
 // Another run's checkpoint becomes the newest there meanwhile.
@@ -111,13 +116,7 @@ TEST_F(WorkerInit, ARunThatIsKilledBeforeItHasACheckpointBeginsWithTheSameWeight
   broken.wait();
   ASSERT_FALSE(std::filesystem::exists(broken.checkpoints() / "step-00000060")) << "it was through";
   std::filesystem::rename(other.checkpoints() / "step-00000010", trained_.checkpoints() / "step-00000010");
-  ASSERT_THAT(broken.run(1), Each(0)) << broken.errors();
-  expect_same(weights_of(unbroken.checkpoints() / "step-00000060"),
-              weights_of(broken.checkpoints() / "step-00000060"));
-  const std::vector<Origin> told = origins_told(broken);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].step, 5);
-  EXPECT_EQ(told[1], told[0]);
+  expect_same_end(unbroken, broken);
 }
 
 TEST_F(WorkerInit, ARunWhoseFirstWeightsAreGoneSaysSoAndTrainsOnNothingElse) {
