@@ -27,7 +27,7 @@ Examples:
 The user token is read from --token-file, else PODIUM_TOKEN, else user.token in PODIUM_HOME (default .podium).
 
 Exit status: 0 done; 1 the followed job failed or was cancelled; 2 wrong usage; 3 the coordinator cannot be reached;
-4 refused, or the spec is invalid; 5 done, but the output could not be written; 130 interrupted.)";
+4 refused, or the spec is invalid; 5 the output could not be written; 130 interrupted.)";
 
 void add_globals(CLI::App& app, Session& session) {
   app.add_option("--coordinator", session.coordinator, "Address of the coordinator")
