@@ -50,7 +50,7 @@ class Run(unittest.TestCase):
         self.assertEqual(names, order)
         self.assertIn("passed   worker_ops_gpu_test Attention.", summary)
         self.assertIn("passed   NVML beside nvidia-smi", summary)
-        self.assertIn("passed   attention by warpgroups", summary)
+        self.assertIn("passed   attention without warpgroups", summary)
         self.assertIn("[  PASSED  ] DeviceInference", (self.kept / "tests.log").read_text())
         self.assertFalse((self.kept / "again.log").exists())
 

@@ -27,8 +27,8 @@ CudaState::CudaState(cudaStream_t stream) : stream_(stream) {
              "asking for the device's compute capability");
   overlaps_launches_ = major >= 9;
   const char* const wanted = std::getenv("PODIUM_CUDA_WARPGROUPS");
-  multiplies_by_warpgroups_ =
-      kHasHopperKernels && major == 9 && (wanted != nullptr && std::string_view(wanted) == "1");
+  const bool refused = wanted != nullptr && std::string_view(wanted) == "0";
+  multiplies_by_warpgroups_ = kHasHopperKernels && major == 9 && !refused;
 }
 
 CudaState::~CudaState() { cudaFree(scratch_); }

@@ -28,7 +28,7 @@ class CudaState final : public BackendState {
   cudaStream_t stream() const { return stream_; }
   // Whether the device knows dependent launches (compute capability 9.0; see inference/dependent_launch.cuh).
   bool overlaps_launches() const { return overlaps_launches_; }
-  // Whether PODIUM_CUDA_WARPGROUPS=1 asks for Hopper's products, and device and library have them.
+  // Whether device and library have Hopper's products; PODIUM_CUDA_WARPGROUPS=0 does without them.
   bool multiplies_by_warpgroups() const { return multiplies_by_warpgroups_; }
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
