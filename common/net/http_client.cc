@@ -27,8 +27,9 @@ using WireRequest = http::request<http::string_body>;
 // status is 200, to `on_data` piece by piece until that returns false.
 struct BodySink {
   std::size_t max_body = 0;
-  std::function<bool(std::string_view)> on_data;
-  Milliseconds idle_timeout{};  // between two pieces for on_data
+  std::function<bool(std::string_view)> on_data = {};
+  Milliseconds idle_timeout{};                            // between two pieces for on_data
+  std::function<void(const HttpResponse&)> on_head = {};  // before them
 };
 
 // What became of one exchange.
@@ -90,6 +91,7 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
   outcome.response.headers = headers_from(parser.get().base());
 
   const bool live = sink.on_data && outcome.response.status == 200;
+  if (live && sink.on_head) sink.on_head(outcome.response);
   if (!live && !parser.is_done() && parser.content_length().value_or(0) > sink.max_body) {
     outcome.error = http::error::body_limit;
     co_return outcome;
@@ -265,13 +267,14 @@ HttpClient::~HttpClient() { impl_->cancel(); }
 void HttpClient::cancel() { impl_->cancel(); }
 
 awaitable<HttpResponse> HttpClient::request(HttpRequest request, Milliseconds timeout) {
-  return impl_->run(impl_, std::move(request), timeout, {impl_->max_body(), nullptr, {}});
+  return impl_->run(impl_, std::move(request), timeout, {.max_body = impl_->max_body()});
 }
 
 awaitable<HttpResponse> HttpClient::stream(HttpRequest request, Milliseconds idle_timeout,
-                                           std::function<bool(std::string_view)> on_data) {
-  return impl_->run(impl_, std::move(request), idle_timeout,
-                    {impl_->max_body(), std::move(on_data), idle_timeout});
+                                           std::function<bool(std::string_view)> on_data,
+                                           std::function<void(const HttpResponse&)> on_head) {
+  BodySink sink{impl_->max_body(), std::move(on_data), idle_timeout, std::move(on_head)};
+  return impl_->run(impl_, std::move(request), idle_timeout, std::move(sink));
 }
 
 namespace {

@@ -45,9 +45,10 @@ class HttpClient {
 
   // As request(), but hands the body of a 200 on in pieces as they arrive, each within `idle_timeout` of the
   // one before; ends when the server does or when `on_data` returns false. The returned body is that of other
-  // statuses.
+  // statuses. `on_head` is told the status and headers of a 200 first.
   boost::asio::awaitable<HttpResponse> stream(HttpRequest request, std::chrono::milliseconds idle_timeout,
-                                              std::function<bool(std::string_view)> on_data);
+                                              std::function<bool(std::string_view)> on_data,
+                                              std::function<void(const HttpResponse&)> on_head = {});
 
   // The request in flight, if any, throws NetError with `cancelled`. On the executor's thread.
   void cancel();
