@@ -33,6 +33,17 @@ json verdict_of(const Result<LoadedExperiment>& loaded) {
   return {{"valid", false}, {"errors", std::move(errors)}};
 }
 
+// "1 job", "4 jobs", "a service, replicas: 1 to 4"
+std::string content_in_words(const json& verdict) {
+  const json replicas = verdict.value("/normalised/replicas"_json_pointer, json());
+  if (replicas.is_object() && replicas.at("min") == replicas.at("max"))
+    return fmt::format("a service, replicas: {}", replicas.at("max").dump());
+  if (replicas.is_object())
+    return fmt::format("a service, replicas: {} to {}", replicas.at("min").dump(), replicas.at("max").dump());
+  const auto jobs = verdict.at("jobs").get<std::int64_t>();
+  return fmt::format("{} job{}", jobs, jobs == 1 ? "" : "s");
+}
+
 std::string verdict_text(const std::string& name, const json& verdict) {
   if (!verdict.at("valid")) {
     std::string text;
@@ -41,8 +52,7 @@ std::string verdict_text(const std::string& name, const json& verdict) {
     return text + fmt::format("{}: {} problem{}\n", name, verdict.at("errors").size(),
                               verdict.at("errors").size() == 1 ? "" : "s");
   }
-  const auto jobs = verdict.at("jobs").get<std::int64_t>();
-  std::string text = fmt::format("{} is valid: {} job{}\n", name, jobs, jobs == 1 ? "" : "s");
+  std::string text = fmt::format("{} is valid: {}\n", name, content_in_words(verdict));
   for (const json& warning : verdict.value("warnings", json::array()))  // an old coordinator has none
     text += fmt::format("  warning: {}\n", warning.get<std::string>());
   return text;

@@ -31,9 +31,8 @@ double sentence_head_flops(const ModelSpec& spec) {
 
 std::optional<double> training_flops_of_sequence(const JobSpec& spec) {
   const TrainingSpec& training = spec.training;
-  if (!spec.command.empty() || training.task == TrainingTask::classify ||
-      training.task == TrainingTask::squad || spec.model.vocab == 0 || training.unpadded ||
-      !training.phases.empty())
+  if (!spec.trains() || training.task == TrainingTask::classify || training.task == TrainingTask::squad ||
+      spec.model.vocab == 0 || training.unpadded || !training.phases.empty())
     return std::nullopt;
   const int length = training.sequence_length;
   const int most = training.masking.max_predictions;

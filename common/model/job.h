@@ -42,6 +42,17 @@ struct Dependency {
 // "spine", the switch's parent).
 enum class Within { anywhere, spine, leaf_switch, node };
 
+// A job that is one of a service's. The service has the spec's name; the limits of its number and the time in
+// the queue that asks for one more are those of common/model/serve_spec.h.
+struct Replica {
+  std::string service;
+  int min = 1;
+  int max = 1;
+  Duration queue{};
+
+  bool operator==(const Replica&) const = default;
+};
+
 // What the scheduler must know of a job; everything else stays in the store.
 struct JobRequest {
   std::string name;
@@ -64,6 +75,7 @@ struct JobRequest {
   std::optional<JobId> resume = {};  // starts from the newest checkpoint of that job
   std::optional<JobId> init = {};    // takes its first weights from a checkpoint of that job
   bool process_per_node = false;     // one rank on each node, which drives all the job's devices there
+  std::optional<Replica> replica = {};
 
   bool elastic() const { return !sizes.empty(); }
   bool operator==(const JobRequest&) const = default;

@@ -38,9 +38,10 @@ std::string describe(const std::vector<ShapeDifference>& differences) {
 
 std::string why_no_weights(const JobSpec& theirs, const JobSpec& ours) {
   if (!theirs.command.empty()) return "it runs a command, whose checkpoints are not podium-worker's";
+  if (theirs.serve) return "it serves a model and writes no checkpoints";
   if (ours.model.init_job->choice == CheckpointChoice::best && theirs.checkpoint.best.empty())
     return "it keeps no best checkpoint; write \"checkpoint: newest\", or checkpoint.best there";
-  return describe(shape_differences(theirs.model, ours.model));
+  return ours.serve ? "" : describe(shape_differences(theirs.model, ours.model));
 }
 
 }  // namespace podium

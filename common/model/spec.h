@@ -16,6 +16,7 @@
 #include "common/model/compression_spec.h"
 #include "common/model/job.h"
 #include "common/model/origin.h"
+#include "common/model/serve_spec.h"
 
 namespace podium {
 
@@ -216,6 +217,8 @@ struct JobSpec {
   std::optional<JobId> resume;      // starts from the newest checkpoint of that job
   std::vector<std::string>
       command;  // any program instead of podium-worker; then model, data, training are unused
+  // A replica of a service instead of a training: of the sections of a training it has model.init alone.
+  std::optional<ServeSpec> serve;
 
   // Of a command; texts may hold the placeholders of common/model/program.h.
   std::string workdir;  // absolute, or relative to the code; "": the code, or the task's folder
@@ -223,6 +226,8 @@ struct JobSpec {
   Processes processes = Processes::device;
   std::map<std::string, nlohmann::json> parameters;  // text, numbers and booleans
   std::optional<CodeSpec> code;
+
+  bool trains() const { return command.empty() && !serve; }
 };
 
 nlohmann::json after_json(const std::vector<Dependency>& after);

@@ -6,6 +6,7 @@
 #include "common/model/family.h"
 #include "common/spec/facts.h"
 #include "common/spec/schema.h"
+#include "common/spec/sections.h"
 
 namespace podium {
 namespace {
@@ -44,17 +45,29 @@ void drop_required(const json& schema, json& defaults) {
     if (value.is_object()) drop_required(here.at("properties").at(name), value);
 }
 
-// JobSpec's defaults as JSON. Keys that must be written are left out: they have no default.
-json struct_defaults(bool runs_command) {
+JobSpec kind_of(const json& document) {
   JobSpec spec;
-  if (runs_command) spec.command = {"program"};
+  if (is_service(document)) {
+    spec.serve.emplace();
+    spec.resources.walltime = kLongestWalltime;
+  } else if (document.contains("command")) {
+    spec.command = {"program"};
+  }
+  return spec;
+}
+
+// The defaults as JSON of a JobSpec of the document's kind. Keys that must be written are left out: they have
+// no default.
+json struct_defaults(const json& document) {
+  const JobSpec spec = kind_of(document);
   json defaults = to_json(spec);
   for (const char* key : {"command", "data"}) defaults.erase(key);
-  if (!runs_command)
+  if (spec.serve) defaults["model"].erase("init");
+  if (spec.trains())
     for (const char* key : {"family", "layers", "hidden", "heads", "intermediate", "max_positions", "dropout",
                             "attention_dropout"})
       defaults["model"].erase(key);
-  if (!runs_command) defaults["training"].erase("task");
+  if (spec.trains()) defaults["training"].erase("task");
   drop_required(experiment_schema(), defaults);
   return defaults;
 }
@@ -182,6 +195,13 @@ void fill_after(json& after) {
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
 }
 
+// A number means that many.
+void fill_replicas(json& replicas) {
+  if (replicas.is_number_integer()) replicas = {{"min", replicas}, {"max", replicas}};
+  if (!replicas.is_object() || replicas.contains("max")) return;
+  if (replicas.value("min", json()).is_number_integer()) replicas["max"] = replicas["min"];
+}
+
 void fill_data(json& data) {
   if (data.contains("train") && data["train"].is_string()) data["train"] = json::array({data["train"]});
   if (!data.contains("tokenizer") || !data["tokenizer"].is_object()) return;
@@ -210,7 +230,9 @@ json with_defaults(const json& document) {
   const auto part = [&](const char* key) {
     return filled.contains(key) && filled[key].is_object() ? &filled[key] : nullptr;
   };
-  if (json* model = part("model")) {
+  const bool service = is_service(document);
+  if (service && filled.contains("replicas")) fill_replicas(filled["replicas"]);
+  if (json* model = service ? nullptr : part("model")) {
     fill_model(*model);
     const FamilyTraits& family = family_of(*model);
     if (json* training = part("training")) {
@@ -228,7 +250,7 @@ json with_defaults(const json& document) {
   if (json* data = part("data")) fill_data(*data);
   if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");
   if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);
-  json defaults = struct_defaults(document.contains("command"));
+  json defaults = struct_defaults(document);
   for (const char* key : {"model", "training", "resources"})
     if (!document.contains(key)) defaults.erase(key);
   fill(filled, defaults);

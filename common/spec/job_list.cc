@@ -170,6 +170,10 @@ void check_list(const json& document, Problems& problems) {
       problems.add_key(
           std::string("/") + study,
           fmt::format("jobs lists the jobs of this spec, and {} would make others; keep one", study));
+  for (const char* key : {"task", "serve", "replicas"})
+    if (document.contains(key))
+      problems.add_key(std::string("/") + key,
+                       fmt::format("{} is of a service, which is a spec of its own; keep it or jobs", key));
   if (!problems.empty()) return;
   check_names(document, problems);
   const std::size_t bytes = document.dump(-1, ' ', false, json::error_handler_t::replace).size();

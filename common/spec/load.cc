@@ -67,7 +67,7 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   loaded.normalised = normalised_study(document, base, loaded.asha);
   loaded.in_turn = runs_in_turn(document);
   if (!is_study(document)) {
-    loaded.jobs.push_back(base);
+    loaded.jobs.assign(base.serve ? static_cast<std::size_t>(base.serve->replicas.max) : 1, base);
     return loaded;
   }
   for (const Variant& variant : expand_study(document, problems)) {

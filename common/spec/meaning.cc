@@ -13,6 +13,7 @@ using nlohmann::json;
 
 void check_meaning(const json& filled, Problems& problems) {
   const Facts facts(filled);
+  if (is_service(filled)) return check_service(facts, problems);
   check_parts(facts, problems);
   check_model(facts, problems);
   check_data(facts, problems);
@@ -65,6 +66,14 @@ void check_parts(const Facts& facts, Problems& problems) {
                      "resume goes on with all that another job's checkpoint holds, and model.init begins "
                      "anew with weights "
                      "alone; keep one");
+  for (const std::string key : kOfServices)
+    if (facts.has("/" + key))
+      problems.add_key(
+          "/" + key, fmt::format("{} is for a service; write \"task: serve\" beside it, or remove it", key));
+  check_labels(facts, problems);
+}
+
+void check_labels(const Facts& facts, Problems& problems) {
   if (!facts.has("/labels") || !facts.all()["labels"].is_object()) return;
   for (const auto& [key, value] : facts.all()["labels"].items()) check_label(key, problems);
 }
@@ -146,7 +155,9 @@ void check_rotary(const Facts& facts, Problems& problems) {
         fmt::format("model.key_value_heads ({}) must divide model.heads ({})", *key_value_heads, *heads));
 }
 
-// What the first weights are of, where it is written as a mapping.
+}  // namespace
+
+// Of model.init where it is written as a mapping.
 void check_init(const Facts& facts, Problems& problems) {
   const std::string at = "/model/init";
   if (!facts.has(at) || !facts.all()["model"]["init"].is_object()) return;
@@ -157,8 +168,6 @@ void check_init(const Facts& facts, Problems& problems) {
     problems.add_key(at + "/checkpoint",
                      "model.init.checkpoint is of a job; write the path of the checkpoint itself");
 }
-
-}  // namespace
 
 void check_model(const Facts& facts, Problems& problems) {
   check_tokenizer(facts, problems);

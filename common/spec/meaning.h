@@ -22,8 +22,11 @@ const FamilyTraits* named_family(const Facts& facts);
 
 // The parts of check_meaning.
 void check_parts(const Facts& facts, Problems& problems);  // which sections go together
-void check_model(const Facts& facts, Problems& problems);  // the model's shape and the task it suits
-void check_data(const Facts& facts, Problems& problems);   // where it lies
+void check_labels(const Facts& facts, Problems& problems);
+void check_init(const Facts& facts, Problems& problems);     // what the first weights are of
+void check_service(const Facts& facts, Problems& problems);  // all of a spec of task: serve
+void check_model(const Facts& facts, Problems& problems);    // the model's shape and the task it suits
+void check_data(const Facts& facts, Problems& problems);     // where it lies
 void check_training(const Facts& facts,
                     Problems& problems);  // every phase's schedule, batch and lengths; evaluation
 void check_squad(const Facts& facts, Problems& problems);        // questions and answers

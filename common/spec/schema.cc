@@ -1,5 +1,7 @@
 #include "common/spec/schema.h"
 
+#include <algorithm>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
@@ -9,6 +11,7 @@
 #include <valijson/validator.hpp>
 
 #include "common/spec/explain.h"
+#include "common/spec/sections.h"
 
 namespace podium {
 
@@ -121,6 +124,12 @@ const std::vector<Suggestion>& all_keys() {
 std::vector<Suggestion> keys_below(const json& schema) {
   std::vector<Suggestion> keys;
   collect_keys(schema, "", keys);
+  // Where a service and a training have keys alike, the training's is meant more often.
+  const auto of_service = [](const Suggestion& key) {
+    return std::ranges::any_of(
+        kOfServices, [&](const char* part) { return key.second.starts_with(std::string(part) + "."); });
+  };
+  std::ranges::stable_partition(keys, std::not_fn(of_service));
   return keys;
 }
 

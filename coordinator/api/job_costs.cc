@@ -27,7 +27,7 @@ double fraction(std::int64_t part, std::int64_t all) {
 
 std::optional<double> samples_of(Reader& reader, const JobView& job) {
   const JobSpec spec = job_spec_from_json(json::parse(reader.job_spec(job.id).value_or("{}")));
-  if (!spec.command.empty()) return std::nullopt;
+  if (!spec.trains()) return std::nullopt;
   const std::vector<AttemptView> attempts = reader.attempts(job.id);
   std::int64_t last = 0;
   for (const AttemptView& attempt : attempts) last = std::max(last, attempt.last_step.value_or(0));

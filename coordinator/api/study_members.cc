@@ -51,7 +51,7 @@ Series rate_series(Reader& reader, JobId job, const std::vector<MetricSummary>& 
 }
 
 std::optional<double> samples_to_target(Reader& reader, const JobView& job, const JobSpec& spec) {
-  if (!job.time_to_train_seconds || !spec.command.empty()) return std::nullopt;
+  if (!job.time_to_train_seconds || !spec.trains()) return std::nullopt;
   std::optional<std::int64_t> last = job.target ? job.target->reached_step : std::nullopt;
   if (!job.target && job.progress) last = job.progress->step;
   if (!last) return std::nullopt;

@@ -149,10 +149,14 @@ JobRequest job_request(const JobSpec& spec) {
   request.after = spec.after;
   request.account = spec.account;
   const bool saves_best = !spec.checkpoint.best.empty() && spec.evaluate.every > 0;
-  request.saves = !request.command && (spec.checkpoint.every > 0 || saves_best);
+  request.saves = spec.trains() && (spec.checkpoint.every > 0 || saves_best);
   request.resume = spec.resume;
   if (spec.model.init_job) request.init = spec.model.init_job->job;
   request.process_per_node = spec.processes == Processes::node;
+  if (spec.serve) {
+    const ReplicasSpec& replicas = spec.serve->replicas;
+    request.replica = {spec.name, replicas.min, replicas.max, replicas.queue};
+  }
   if (spec.resources.max_devices == 0) return request;
   request.sizes = permitted_sizes(size_rules(spec));
   PODIUM_CHECK(!request.sizes.empty(), "a spec that was not refused permits a number of devices");

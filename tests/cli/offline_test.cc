@@ -152,6 +152,14 @@ TEST_F(Offline, ValidateAcceptsGoodSpecs) {
   EXPECT_EQ(ran.out, "good.yaml is valid: 1 job\n");
 }
 
+TEST_F(Offline, ValidateTellsTheReplicasOfAService) {
+  const std::string service = "version: 1\nname: a\ntask: serve\nmodel: {init: m}\nresources: {devices: 1}\n";
+  EXPECT_EQ(program_.run({"validate", write("one.yaml", service)}).out,
+            "one.yaml is valid: a service, replicas: 1\n");
+  EXPECT_EQ(program_.run({"validate", write("more.yaml", service + "replicas: {min: 2, max: 4}\n")}).out,
+            "more.yaml is valid: a service, replicas: 2 to 4\n");
+}
+
 TEST_F(Offline, ValidateShowsEveryProblem) {
   const auto ran =
       program_.run({"validate", write("bad.yaml", std::string(kGood) + "lable: {}\npriority: 101\n"),

@@ -14,6 +14,17 @@ std::optional<JobId> optional_job_from(const json& in, const char* key) {
   return in.contains(key) ? std::optional(job_from(in.at(key))) : std::nullopt;
 }
 
+json replica_json(const Replica& replica) {
+  return {{"service", replica.service},
+          {"min", replica.min},
+          {"max", replica.max},
+          {"queue_ms", replica.queue.count()}};
+}
+
+Replica replica_from(const json& in) {
+  return {in.at("service"), in.at("min"), in.at("max"), Duration{in.at("queue_ms").get<std::int64_t>()}};
+}
+
 }  // namespace
 
 json request_json(const JobRequest& request) {
@@ -36,6 +47,7 @@ json request_json(const JobRequest& request) {
   if (request.process_per_node) out["process_per_node"] = true;
   if (request.resume) out["resume"] = request.resume->value;
   if (request.init) out["init"] = request.init->value;
+  if (request.replica) out["replica"] = replica_json(*request.replica);
   return out;
 }
 
@@ -59,7 +71,8 @@ JobRequest request_from(const json& in) {
       in.value("saves", false),
       optional_job_from(in, "resume"),
       optional_job_from(in, "init"),
-      in.value("process_per_node", false)};
+      in.value("process_per_node", false),
+      in.contains("replica") ? std::optional(replica_from(in.at("replica"))) : std::nullopt};
 }
 
 json allocation_json(const Allocation& allocation) {

@@ -100,6 +100,7 @@ TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   request.resume = JobId{12};
   request.init = JobId{14};
   request.process_per_node = true;
+  request.replica = {"answers", 2, 4, std::chrono::milliseconds(50)};
   const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
   EXPECT_EQ(event_from_json(to_json(queued)), queued);
 }

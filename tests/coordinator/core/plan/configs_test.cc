@@ -36,6 +36,20 @@ TEST_P(Configs, ArePlacedAsTheirSpecsSay) {
   }
 }
 
+TEST(JobRequestOfSpec, OfAServiceSaysWhichAndHowManyReplicasItHas) {
+  const auto loaded = load_experiment(
+      "{version: 1, name: answers, task: serve, model: {init: {job: 7}}, resources: {devices: 1, kind: cpu}, "
+      "replicas: {min: 2, max: 4, queue: 50ms}}",
+      "t.yaml");
+  ASSERT_TRUE(loaded.ok()) << describe(loaded.errors());
+  const JobRequest request = job_request(loaded->jobs.front());
+  EXPECT_EQ(request.replica, (Replica{"answers", 2, 4, std::chrono::milliseconds(50)}));
+  EXPECT_EQ(request.init, JobId{7});
+  EXPECT_FALSE(request.saves);
+  EXPECT_FALSE(request.command);
+  EXPECT_EQ(job_request(JobSpec{}).replica, std::nullopt);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Configs, testing::ValuesIn(test::yaml_files("configs")),
                          [](const auto& instance) {
                            std::string name = instance.param.stem().string();
