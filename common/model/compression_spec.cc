@@ -11,6 +11,7 @@ using nlohmann::json;
 
 constexpr EnumNames<QuantiseFormat, 2> kFormats{
     {{QuantiseFormat::int8, "int8"}, {QuantiseFormat::fp8, "fp8"}}};
+constexpr EnumNames<Teacher, 1> kTeachers{{{Teacher::init, "init"}}};
 constexpr EnumNames<Sparsity, 2> kSparsities{{{Sparsity::none, "none"}, {Sparsity::two_of_four, "2:4"}}};
 
 }  // namespace
@@ -27,6 +28,21 @@ QuantiseSpec quantise_spec_from_json(const json& in) {
                            "training.quantise.format");
   spec.range_decay = in.value("range_decay", spec.range_decay);
   spec.ranges = in.value("ranges", spec.ranges);
+  return spec;
+}
+
+json to_json(const DistillSpec& spec) {
+  return {{"teacher", enum_name(kTeachers, spec.teacher)},
+          {"weight", spec.weight},
+          {"temperature", spec.temperature}};
+}
+
+DistillSpec distill_spec_from_json(const json& in) {
+  DistillSpec spec;
+  spec.teacher = enum_value(kTeachers, in.value("teacher", std::string(enum_name(kTeachers, spec.teacher))),
+                            "training.distill.teacher");
+  spec.weight = in.value("weight", spec.weight);
+  spec.temperature = in.value("temperature", spec.temperature);
   return spec;
 }
 

@@ -1,5 +1,5 @@
-// How a training fits a model to what inference computes with: products in 8 bits, and weights of which half
-// are zero.
+// How a training fits a model to what inference computes with: products in 8 bits, weights of which half are
+// zero, and a teacher that has neither.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,9 +23,23 @@ struct QuantiseSpec {
 // Of the weights that inference can prune. two_of_four: of each four neighbouring inputs two are kept.
 enum class Sparsity { none, two_of_four };
 
+// Whose scores a training learns beside the labels. init: those of the weights that model.init names, in fp32,
+// neither rounded nor pruned.
+enum class Teacher { init };
+
+struct DistillSpec {
+  Teacher teacher = Teacher::init;
+  double weight = 0.5;       // of the teacher's part of the loss; the labels' has the rest
+  double temperature = 1.0;  // by which both models' scores are divided
+
+  bool operator==(const DistillSpec&) const = default;
+};
+
 nlohmann::json to_json(const QuantiseSpec& spec);
+nlohmann::json to_json(const DistillSpec& spec);
 // What is absent is as above.
 QuantiseSpec quantise_spec_from_json(const nlohmann::json& json);
+DistillSpec distill_spec_from_json(const nlohmann::json& json);
 
 std::string_view to_string(QuantiseFormat value);
 std::string_view to_string(Sparsity value);

@@ -129,6 +129,7 @@ struct TrainingSpec {
   bool stochastic_rounding = false;      // of weights to the 16 bits of `precision`
   std::optional<QuantiseSpec> quantise;  // the layers' products as inference in 8 bits computes them
   Sparsity sparse = Sparsity::none;      // of the layers' products
+  std::optional<DistillSpec> distill;    // classify and squad: a teacher's scores beside the labels
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   BatchSpec batch;

@@ -117,6 +117,7 @@ json training_json(const TrainingSpec& training) {
            {"timed_products", training.timed_products}};
   if (training.quantise) out["quantise"] = to_json(*training.quantise);
   if (training.sparse != Sparsity::none) out["sparse"] = to_string(training.sparse);
+  if (training.distill) out["distill"] = to_json(*training.distill);
   if (training.short_sequences != TrainingSpec{}.short_sequences)
     out["short_sequences"] = training.short_sequences;
   if (training.recompute_layers > 0) out["recompute_layers"] = training.recompute_layers;
@@ -134,6 +135,7 @@ TrainingSpec training_from(const json& in) {
   training.stochastic_rounding = in.value("stochastic_rounding", false);
   if (in.contains("quantise")) training.quantise = quantise_spec_from_json(in.at("quantise"));
   training.sparse = sparsity_from(in.value("sparse", std::string(to_string(Sparsity::none))));
+  if (in.contains("distill")) training.distill = distill_spec_from_json(in.at("distill"));
   training.optimizer = optimizer_from(in.at("optimizer"));
   training.schedule = schedule_from(in.at("schedule"));
   training.batch = batch_from(in.at("batch"));

@@ -134,6 +134,19 @@ TEST(Codec, CompressionIsWrittenWhereItIsAskedFor) {
   EXPECT_THROW(job_spec_from_json(file), std::invalid_argument);
 }
 
+TEST(Codec, DistillationIsWrittenWhereItIsAskedFor) {
+  json file = golden("launch.json")["spec"];
+  EXPECT_FALSE(job_spec_from_json(file).training.distill);
+  file["training"]["distill"] = {{"teacher", "init"}, {"weight", 0.75}, {"temperature", 2.5}};
+  const JobSpec with = job_spec_from_json(file);
+  EXPECT_EQ(with.training.distill, (DistillSpec{Teacher::init, 0.75, 2.5}));
+  EXPECT_EQ(to_json(with), file);
+  file["training"]["distill"] = json::object();
+  EXPECT_EQ(job_spec_from_json(file).training.distill, (DistillSpec{Teacher::init, 0.5, 1.0}));
+  file["training"]["distill"] = {{"teacher", "job"}};
+  EXPECT_THROW(job_spec_from_json(file), std::invalid_argument);
+}
+
 TEST(Codec, NodeReportMatchesItsGoldenFile) {
   const json file = golden("node-report.json");
   EXPECT_EQ(to_json(node_report_from_json(file)), file);
