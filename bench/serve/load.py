@@ -51,13 +51,17 @@ class Measured:
     def rate(self):
         return len(self.latencies) / self.seconds
 
+    @property
+    def mean(self):
+        return sum(self.latencies) / len(self.latencies)
+
     def milliseconds(self, share):
         """The latency that so many of 100 requests stay within."""
         ordered = sorted(self.latencies)
         return 1e3 * ordered[min(len(ordered) - 1, math.ceil(share / 100 * len(ordered)) - 1)]
 
     def told(self):
-        return {"requests_per_second": self.rate, "failed": self.failed,
+        return {"requests_per_second": self.rate, "failed": self.failed, "mean_ms": 1e3 * self.mean,
                 **{f"p{share}_ms": self.milliseconds(share) for share in (50, 90, 99)}}
 
 
