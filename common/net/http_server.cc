@@ -42,6 +42,18 @@ class HttpServer::Impl {
   std::function<std::string()> new_id_ = [this] { return id_prefix_ + "-" + std::to_string(++requests_); };
 };
 
+namespace {
+
+// Of a name the first address that it has.
+Tcp::endpoint endpoint_of(const HostPort& listen, const asio::any_io_executor& executor) {
+  error_code not_literal;
+  const auto address = asio::ip::make_address(listen.host, not_literal);
+  if (!not_literal) return {address, listen.port};
+  return *Tcp::resolver(executor).resolve(listen.host, std::to_string(listen.port)).begin();
+}
+
+}  // namespace
+
 HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
                        HeadCheck check)
     : executor_(std::move(executor)),
@@ -52,7 +64,7 @@ HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, Ht
   if (!options_.tls_certificate.empty())
     tls_.emplace(make_server_tls(options_.tls_certificate, options_.tls_key));
   try {
-    const Tcp::endpoint endpoint(asio::ip::make_address(options_.listen.host), options_.listen.port);
+    const Tcp::endpoint endpoint = endpoint_of(options_.listen, executor_);
     acceptor_.open(endpoint.protocol());
     acceptor_.set_option(Tcp::acceptor::reuse_address(true));
     acceptor_.bind(endpoint);

@@ -22,6 +22,7 @@ Examples:
   podium-worker local configs/gpt-mini.yaml --devices 4 --tensor 2 --pipeline 2
   podium-worker local configs/bert-mini.yaml --set training.schedule.steps=20 --set training.precision=fp32
   podium-worker local configs/scaling-study.yaml --devices 2     # the study's job of two devices
+  podium-worker local configs/serve-answers.yaml                 # a replica of a service, whose address is printed
   podium-worker local configs/gpt-mini.yaml --json | jq '.metrics["train/loss"]'
 
 Relative data paths begin at --data. Started again with the same --out, a job goes on from its newest checkpoint.)";
@@ -46,6 +47,7 @@ WorkerExit run_local(LocalArguments arguments) {
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(local.spec.resources.devices); ++rank)
     begins.push_back(size_of(events_of(local.out_folder, rank)));
   const auto exit = static_cast<WorkerExit>(run_locally(local));
+  if (local.spec.serve) return exit;
   const LocalSummary summary =
       summarise(events_of(local.out_folder, 0), begins[0], local.out_folder / "checkpoints");
   const std::string text =

@@ -1,22 +1,23 @@
 #include "worker/commands/local_run.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include "common/base/file.h"
 #include "common/model/launch.h"
-#include "worker/commands/gang.h"
+#include "worker/commands/output.h"
 
 namespace podium {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> write_launches(const LocalRun& run) {
-  const LocalMeeting meeting = choose_local_meeting();
+std::vector<fs::path> write_launches(const LocalRun& run, const LocalMeeting& meeting) {
   Launch launch;
   launch.name = run.spec.name;
   launch.spec = run.spec;
   launch.world_size = launch.local_world_size = run.spec.resources.devices;
   launch.task.attempt.number = 1;
   launch.node = NodeId{"local"};
-  launch.secret = meeting.secret;
+  if (!run.spec.serve) launch.secret = meeting.secret;  // a service of this machine alone needs no token
   launch.master_port = meeting.port;
   launch.threads = run.threads;
   launch.device_kind = run.spec.resources.kind;
@@ -36,7 +37,12 @@ std::vector<fs::path> write_launches(const LocalRun& run) {
 
 int run_locally(const LocalRun& run) {
   std::vector<std::vector<std::string>> arguments;
-  for (const fs::path& launch : write_launches(run)) arguments.push_back({"run", launch.string()});
+  const LocalMeeting meeting = choose_local_meeting();
+  if (run.spec.serve) {
+    print_output(fmt::format("http://127.0.0.1:{}/v1/models/{}\n", meeting.port, run.spec.name));
+    flush_output();
+  }
+  for (const fs::path& launch : write_launches(run, meeting)) arguments.push_back({"run", launch.string()});
   return run_gang(run.program, arguments);
 }
 

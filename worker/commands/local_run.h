@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/commands/gang.h"
 
 namespace podium {
 
@@ -17,9 +18,10 @@ struct LocalRun {
 };
 
 // Writes launch.json of every rank and returns the paths, rank 0 first.
-std::vector<std::filesystem::path> write_launches(const LocalRun& run);
+std::vector<std::filesystem::path> write_launches(const LocalRun& run, const LocalMeeting& meeting);
 
-// Returns the exit code of the rank that failed first, or 0. Passes SIGTERM and SIGINT on to the ranks.
+// Prints the address of a service's replica. Returns the exit code of the rank that failed first, or 0.
+// Passes SIGTERM and SIGINT on to the ranks.
 int run_locally(const LocalRun& run);
 
 }  // namespace podium

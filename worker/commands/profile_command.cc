@@ -10,6 +10,7 @@
 #include "worker/commands/profile_run.h"
 #include "worker/commands/signals.h"
 #include "worker/commands/spec_arguments.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 namespace {
@@ -42,6 +43,9 @@ WorkerExit run_profile(ProfileArguments arguments) {
   std::vector<std::string> notes;
   LocalRun& local = arguments.run.local;
   local.spec = read_spec(arguments.spec, notes);
+  if (local.spec.serve)
+    refuse_spec(arguments.spec.file +
+                " is a service, and a profile is of training steps; try podium-worker latency");
   for (const std::string& note : notes) spdlog::info("{}", note);
   local.program = fs::read_symlink("/proc/self/exe");
   const ProfileResult result = run_profile(arguments.run, arguments.trace);

@@ -95,7 +95,7 @@ ProfileResult run_profile(const ProfileRun& run, const fs::path& trace) {
   LocalRun local = run.local;
   local.out_folder = folder.path();
   local.spec = only_steps(local.spec, run.warmup + run.steps);
-  const std::vector<fs::path> launches = write_launches(local);
+  const std::vector<fs::path> launches = write_launches(local, choose_local_meeting());
   std::vector<std::vector<std::string>> arguments;
   for (const fs::path& launch : launches)
     arguments.push_back({"profile", launch.string(), "--as-rank", "--warmup=" + std::to_string(run.warmup)});

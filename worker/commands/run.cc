@@ -12,6 +12,7 @@
 #include "common/model/data_path.h"
 #include "common/model/layout_rules.h"
 #include "common/spec/goals.h"
+#include "worker/commands/replica.h"
 #include "worker/data/failure.h"
 #include "worker/infer/calibration.h"
 #include "worker/input/bad_data.h"
@@ -226,7 +227,8 @@ WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profi
   std::int64_t step = 0;
   auto [code, message] = exit_of([&] {
     events.emplace(launch.events_path, clock);
-    return train(launch, *events, stop, profiler, step);
+    return launch.spec.serve ? serve_replica(launch, *events, stop)
+                             : train(launch, *events, stop, profiler, step);
   });
   if (code == WorkerExit::done || code == WorkerExit::saved) return code;
   spdlog::error("{}", message);

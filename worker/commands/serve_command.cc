@@ -9,11 +9,9 @@
 #include "common/net/access.h"
 #include "common/net/token.h"
 #include "worker/commands/commands.h"
-#include "worker/commands/compute_arguments.h"
 #include "worker/commands/output.h"
+#include "worker/commands/serving.h"
 #include "worker/data/failure.h"
-#include "worker/generate/end_tokens.h"
-#include "worker/serve/server.h"
 
 namespace podium {
 namespace {
@@ -39,17 +37,12 @@ the folders are read again, and no request fails meanwhile. docs/serving.md has 
 
 struct ServeArguments {
   std::vector<std::string> models;
-  ModelArguments beside;  // vocabulary and data folder, of models that come without
-  ComputeArguments compute;
+  ServingArguments serving;
+  ServeSpec limits;
   std::string listen = "127.0.0.1:8500";
   fs::path token_file, models_root;
-  std::string tokenizer;
-  int max_wait_ms = 2;
-  int max_batch_tokens = 4096;
-  int max_waiting = 512;
-  int max_texts = 8;
-  int max_positions = 1024;
-  int timeout_ms = 10'000;
+  int max_wait_ms = static_cast<int>(ServeSpec{}.max_wait.count());
+  int timeout_ms = static_cast<int>(ServeSpec{}.timeout.count());
   int grace_s = 30;
 };
 
@@ -79,64 +72,35 @@ std::string token_in(const fs::path& file) {
 }
 
 ServerSettings settings_of(const ServeArguments& arguments) {
-  ServerSettings settings;
+  ServeSpec limits = arguments.limits;
+  limits.max_wait = Duration(arguments.max_wait_ms);
+  limits.timeout = Duration(arguments.timeout_ms);
+  ServerSettings settings = server_settings(limits);
   const Result<HostPort> listen = parse_host_port(arguments.listen);
   if (!listen) refuse_spec("--listen: " + describe(listen.errors()));
   settings.http.listen = *listen;
-  settings.http.max_body = std::uint64_t{1} << 20;
-  settings.api = {.token = token_in(arguments.token_file),
-                  .models_root = arguments.models_root,
-                  .timeout = std::chrono::milliseconds(arguments.timeout_ms),
-                  .check_host = is_loopback(*listen)};
+  settings.api.token = token_in(arguments.token_file);
+  settings.api.models_root = arguments.models_root;
+  settings.api.check_host = is_loopback(*listen);
   if (!arguments.models_root.empty() && !fs::is_directory(arguments.models_root))
     refuse_spec(fmt::format("--models-root {} is no folder", arguments.models_root.string()));
   if (!arguments.models_root.empty() && settings.api.token.empty())
     refuse_spec("--models-root needs --token-file: whoever may load models must be known");
-  settings.rules = {.batches = {.max_tokens = arguments.max_batch_tokens,
-                                .max_wait = std::chrono::milliseconds(arguments.max_wait_ms),
-                                .max_waiting = static_cast<std::size_t>(arguments.max_waiting)},
-                    .texts = arguments.max_texts,
-                    .positions = arguments.max_positions};
   settings.models = places_of(arguments.models);
   settings.grace = std::chrono::seconds(arguments.grace_s);
   return settings;
-}
-
-std::unique_ptr<LoadedModel> load_model(const ServeArguments& arguments, const fs::path& folder) {
-  ModelArguments wanted = arguments.beside;
-  wanted.model = folder;
-  SourceModel source = read_any_model(wanted);
-  const auto compute = std::make_shared<Compute>(arguments.compute);
-  Context& context = compute->context;
-  const InferencePrecision precision = precision_of(arguments.compute, source);
-  auto loaded = std::make_unique<LoadedModel>();
-  loaded->origin = source.origin;
-  loaded->precision = to_string(precision);
-  loaded->spec = source.spec;
-  loaded->context = {compute, &context};
-  if (source.spec.family == ModelFamily::bert) {
-    loaded->bert = {tokenizer_of(source), make_bert_weights(context, source, {.precision = precision}),
-                    question_rules(source.checkpoint, source.spec.max_positions),
-                    class_habits(source.checkpoint, source.spec.max_positions), source.head.labels};
-  } else {
-    auto tokenizer = byte_pairs_of(source, arguments.tokenizer);
-    std::vector<std::int32_t> ends = end_tokens(source.folder, *tokenizer);
-    loaded->language = {std::move(tokenizer), std::move(ends),
-                        make_language_weights(context, std::move(source), precision)};
-  }
-  return loaded;
 }
 
 void run_serve(const ServeArguments& arguments) {
   const ServerSettings settings = settings_of(arguments);
   if (!is_loopback(settings.http.listen) && settings.api.token.empty())
     spdlog::warn("anyone who reaches {} may use the models; --token-file asks for a token", arguments.listen);
+  const ServerEvents events{.listening = [](const std::string& address) {
+    print_output(address + "\n");
+    flush_output();
+  }};
   serve(
-      settings, [&](const fs::path& folder) { return load_model(arguments, folder); },
-      [](const std::string& address) {
-        print_output(address + "\n");
-        flush_output();
-      });
+      settings, [&](const fs::path& folder) { return load_served_model(arguments.serving, folder); }, events);
 }
 
 void add_limits(CLI::App& command, ServeArguments& arguments) {
@@ -145,11 +109,11 @@ void add_limits(CLI::App& command, ServeArguments& arguments) {
   };
   add("--max-wait-ms", arguments.max_wait_ms, 0, 10'000,
       "How long a busy model waits for a batch to fill; an idle one starts at once");
-  add("--max-batch-tokens", arguments.max_batch_tokens, 1, 1 << 20, "Tokens computed together");
-  add("--max-queue", arguments.max_waiting, 1, 1 << 20,
+  add("--max-batch-tokens", arguments.limits.max_batch_tokens, 1, 1 << 20, "Tokens computed together");
+  add("--max-queue", arguments.limits.max_queue, 1, 1 << 20,
       "Sequences that wait for a model; a request that finds no room is answered 429");
-  add("--max-texts", arguments.max_texts, 1, 1 << 12, "Texts that a model generates together");
-  add("--max-positions", arguments.max_positions, 1, 1 << 20,
+  add("--max-texts", arguments.limits.max_texts, 1, 1 << 12, "Texts that a model generates together");
+  add("--max-positions", arguments.limits.max_positions, 1, 1 << 20,
       "Tokens of prompt and text together; a model that generates keeps memory for so many of each text");
   add("--timeout-ms", arguments.timeout_ms, 1, 3'600'000,
       "How long a request may take that does not say timeout_ms");
@@ -168,14 +132,16 @@ void add_serve(CLI::App& app) {
   command->add_option("--token-file", arguments->token_file, "File of the token that clients need");
   command->add_option("--models-root", arguments->models_root,
                       "Folder from which clients may load models in place of others");
-  command->add_option("--vocab", arguments->beside.vocabulary,
+  command->add_option("--vocab", arguments->serving.beside.vocabulary,
                       "vocab.txt, for models that have none beside them");
-  command->add_option("--tokenizer", arguments->tokenizer,
+  command->add_option("--tokenizer", arguments->serving.tokenizer,
                       "bpe:VOCAB.json,MERGES.txt or a folder, in place of those of models that generate");
-  command->add_flag("--cased", arguments->beside.cased, "With --vocab: keep capitals and accents");
-  command->add_option("--data", arguments->beside.data, "Folder where the paths of a checkpoint's spec begin")
+  command->add_flag("--cased", arguments->serving.beside.cased, "With --vocab: keep capitals and accents");
+  command
+      ->add_option("--data", arguments->serving.beside.data,
+                   "Folder where the paths of a checkpoint's spec begin")
       ->capture_default_str();
-  add_compute_arguments(*command, arguments->compute);
+  add_compute_arguments(*command, arguments->serving.compute);
   add_limits(*command, *arguments);
   command->callback([arguments] { run_serve(*arguments); });
 }

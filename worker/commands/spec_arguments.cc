@@ -111,7 +111,9 @@ JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& note
   if (arguments.devices == 0 && job.resources.devices > kMostUnasked)
     refuse_spec(fmt::format("{} asks for {} devices; say with --devices how many processes to start here",
                             arguments.file, job.resources.devices));
-  if (loaded.jobs.size() > 1)
+  if (job.serve)
+    notes.push_back(fmt::format("{} is a service; this is one replica of it", arguments.file));
+  else if (loaded.jobs.size() > 1)
     notes.push_back(fmt::format("{} {} {} jobs; this is {}", arguments.file,
                                 loaded.listed() ? "lists" : "is a study of", loaded.jobs.size(), job.name));
   if (written.jobs.front().resources.kind != "cpu" && !arguments.gpu)

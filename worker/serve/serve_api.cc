@@ -26,7 +26,8 @@ constexpr std::string_view kLoad = ":load";
 bool is_open(const Path& path) { return path == Path{"healthz"} || path == Path{"readyz"}; }
 
 bool is_read(const Path& path) {
-  return is_open(path) || path == Path{"metrics"} || path == Path{"v1", "models"};
+  return is_open(path) || path == Path{"metrics"} || path == Path{"v1", "models"} ||
+         path == Path{"v1", "load"};
 }
 
 // "NAME:load", the last of /v1/models/NAME:load, as the name.
@@ -98,7 +99,8 @@ awaitable<ServerReply> ServeApi::route(ServerRequest request, Path path) {
   if (path == Path{"healthz"}) co_return text_reply("ok\n");
   if (path == Path{"readyz"}) co_return readiness(request.id);
   if (path == Path{"metrics"}) co_return metrics();
-  if (path == Path{"v1", "models"}) co_return model_list();
+  if (path == Path{"v1", "models"}) co_return json_reply(list_models(models_));
+  if (path == Path{"v1", "load"}) co_return json_reply(list_loads(models_));
   const std::string id = request.id;
   if (const auto name = name_to_load(path)) co_return co_await load_model(std::move(request), *name);
   const ModelRegistry::Entry* entry = models_.find(path[2]);
@@ -169,7 +171,6 @@ ServerReply ServeApi::readiness(const std::string& request_id) const {
   return text_reply("ready\n");
 }
 
-ServerReply ServeApi::model_list() const { return json_reply(list_models(models_)); }
 ServerReply ServeApi::metrics() const { return metrics_reply(models_, draining_); }
 
 }  // namespace podium

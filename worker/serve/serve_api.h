@@ -45,7 +45,6 @@ class ServeApi {
                                                 const Endpoint& endpoint);
   boost::asio::awaitable<ServerReply> load_model(ServerRequest request, std::string name);
   ServerReply readiness(const std::string& request_id) const;
-  ServerReply model_list() const;
   ServerReply metrics() const;
 
   boost::asio::any_io_executor executor_;

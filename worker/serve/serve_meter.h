@@ -1,4 +1,4 @@
-// What a served model has done, for /metrics. Any thread may tell it and read it.
+// What a served model has done, for /metrics and /v1/load. Any thread may tell it and read it.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/histogram.h"
+#include "worker/serve/load_window.h"
 
 namespace podium {
 
@@ -28,6 +29,7 @@ class ServeMeter {
   void add_load();
 
   Figures figures() const;
+  LoadFigures load() const;  // of the last 10 s
 
  private:
   static inline const std::vector<double> kSeconds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
@@ -35,6 +37,7 @@ class ServeMeter {
 
   mutable std::mutex mutex_;
   Figures figures_;
+  mutable LoadWindow window_{std::chrono::steady_clock::now()};
 };
 
 }  // namespace podium

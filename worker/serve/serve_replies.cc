@@ -94,6 +94,24 @@ std::string list_models(const ModelRegistry& models) {
   return json{{"models", std::move(list)}}.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+std::string list_loads(const ModelRegistry& models) {
+  json list = json::object();
+  const auto percentiles = [](const Percentiles& of) {
+    return json{{"p50", of.p50}, {"p90", of.p90}, {"p99", of.p99}};
+  };
+  for (const auto& [name, entry] : models.entries()) {
+    const LoadFigures load = entry.meter->load();
+    json told{{"requests", load.requests},
+              {"requests_per_second", load.requests_per_second},
+              {"failed", load.failed},
+              {"waiting", entry.model ? entry.model->waiting() : 0}};
+    if (load.queue_ms) told["queue_ms"] = percentiles(*load.queue_ms);
+    if (load.latency_ms) told["latency_ms"] = percentiles(*load.latency_ms);
+    list[name] = std::move(told);
+  }
+  return json{{"models", std::move(list)}}.dump();
+}
+
 ServerReply metrics_reply(const ModelRegistry& models, bool draining) {
   std::vector<Told> told;
   for (const auto& [name, entry] : models.entries()) told.push_back({name, &entry, entry.meter->figures()});

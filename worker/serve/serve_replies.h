@@ -21,6 +21,7 @@ ServerReply model_failed(const std::string& request_id);
 std::string endpoint_names(const LoadedModel* model = nullptr);
 
 std::string list_models(const ModelRegistry& models);  // JSON
+std::string list_loads(const ModelRegistry& models);   // JSON
 ServerReply metrics_reply(const ModelRegistry& models, bool draining);
 
 }  // namespace podium

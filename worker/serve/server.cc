@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/system_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <exception>
@@ -28,14 +29,19 @@ ServerOptions watching_clients(ServerOptions options) {
 
 class Server {
  public:
-  Server(const ServerSettings& settings, LoadModel load)
+  Server(const ServerSettings& settings, LoadModel load, const ServerEvents& events)
       : settings_(settings),
+        events_(events),
         models_(settings.models, std::move(load), settings.rules),
         api_(io_.get_executor(), models_, settings.api),
         http_(
             io_.get_executor(), watching_clients(settings.http),
             [this](ServerRequest request) { return api_.answer(std::move(request)); },
-            [this](const ServerRequest& head) { return api_.refuse(head); }) {}
+            [this](const ServerRequest& head) { return api_.refuse(head); }) {
+    if (settings_.stop) return;
+    stop_signals_.add(SIGTERM);
+    stop_signals_.add(SIGINT);
+  }
 
   std::string address() const { return HostPort{settings_.http.listen.host, http_.port()}.text(); }
 
@@ -43,7 +49,7 @@ class Server {
   std::exception_ptr run() {
     http_.start();
     spawn(io_.get_executor(), "the first load", load_first());
-    spawn(io_.get_executor(), "SIGTERM", stop_on_signal());
+    spawn(io_.get_executor(), "SIGTERM", settings_.stop ? stop_on_flag() : stop_on_signal());
     spawn(io_.get_executor(), "SIGHUP", reload_on_signal());
     io_.run();
     const auto [accepted, answered] = api_.counts();
@@ -61,10 +67,33 @@ class Server {
     try {
       co_await models_.load_all();
       spdlog::info("ready");
+      events_.ready();
     } catch (...) {
       failure_ = std::current_exception();
     }
-    if (failure_) co_await stop();
+    if (failure_) co_return co_await stop();
+    if (events_.load) co_await tell_load();
+  }
+
+  asio::awaitable<void> tell_load() {
+    using TenSeconds = std::chrono::duration<std::int64_t, std::ratio<10>>;
+    asio::system_timer pause(io_);
+    while (true) {
+      pause.expires_at(std::chrono::floor<TenSeconds>(std::chrono::system_clock::now()) + TenSeconds(1));
+      co_await pause.async_wait(asio::use_awaitable);
+      std::map<std::string, LoadFigures> loads;
+      for (const auto& [name, entry] : models_.entries()) loads[name] = entry.meter->load();
+      events_.load(loads);
+    }
+  }
+
+  asio::awaitable<void> stop_on_flag() {
+    asio::steady_timer pause(io_);
+    while (!settings_.stop->load()) {
+      pause.expires_after(std::chrono::milliseconds(20));
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+    co_await stop();
   }
 
   asio::awaitable<void> stop_on_signal() {
@@ -107,18 +136,20 @@ class Server {
   }
 
   const ServerSettings& settings_;
+  const ServerEvents& events_;
   asio::io_context io_{1};
   ModelRegistry models_;
   ServeApi api_;
   HttpServer http_;
-  asio::signal_set stop_signals_{io_, SIGTERM, SIGINT};
+  asio::signal_set stop_signals_{io_};
   asio::signal_set load_signals_{io_, SIGHUP};
   std::exception_ptr failure_;
 };
 
-std::unique_ptr<Server> listening(const ServerSettings& settings, LoadModel load) {
+std::unique_ptr<Server> listening(const ServerSettings& settings, LoadModel load,
+                                  const ServerEvents& events) {
   try {
-    return std::make_unique<Server>(settings, std::move(load));
+    return std::make_unique<Server>(settings, std::move(load), events);
   } catch (const AddressTaken& taken) {
     throw Failure(WorkerExit::address_in_use, taken.what());
   }
@@ -126,11 +157,10 @@ std::unique_ptr<Server> listening(const ServerSettings& settings, LoadModel load
 
 }  // namespace
 
-void serve(const ServerSettings& settings, LoadModel load,
-           const std::function<void(const std::string& address)>& on_listening) {
+void serve(const ServerSettings& settings, LoadModel load, const ServerEvents& events) {
   std::signal(SIGPIPE, SIG_IGN);
-  std::unique_ptr<Server> server = listening(settings, std::move(load));
-  on_listening("http://" + server->address());
+  std::unique_ptr<Server> server = listening(settings, std::move(load), events);
+  events.listening("http://" + server->address());
   const std::exception_ptr failure = server->run();
   if (server->at_work()) {
     leave_threads_behind();

@@ -18,6 +18,7 @@
 #include "worker/formats/hugging_face_names.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
+#include "worker/train/first_source.h"
 #include "worker/train/pinned_origin.h"
 #include "worker/train/token_check.h"
 #include "worker/train/weight_source.h"
@@ -28,27 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNamedTensors = 4;  // tensors in a note
-
-// What lies at the path of model.init.
-enum class Kind : char { nothing, hugging_face, checkpoint, checkpoints };
-
-Kind own_look(const fs::path& path) {
-  try {
-    if (fs::exists(path / kManifestName)) return Kind::checkpoint;  // first, as find_checkpoint() looks
-    if (fs::exists(path / "config.json")) return Kind::hugging_face;
-    const bool some = fs::is_directory(path) && !checkpoints_in(path).empty();
-    return some ? Kind::checkpoints : Kind::nothing;
-  } catch (const std::system_error& error) {
-    throw BadData("cannot read model.init: " + std::string(error.what()));
-  }
-}
-
-// As rank 0 sees it.
-Kind kind_of(const fs::path& path, Communicator& world) {
-  Kind kind = world.rank() == 0 ? own_look(path) : Kind::nothing;
-  world.broadcast(std::as_writable_bytes(std::span(&kind, 1)), 0);
-  return kind;
-}
 
 // The run that begins, and what it begins as.
 struct Beginning {
@@ -93,8 +73,7 @@ std::vector<std::string> tensors_by_label(const ModelSpec& model, const ModelHea
 }
 
 // Only a head may be drawn.
-void check_body(const WeightSource& source, const WholeCheckpoint& found, const Beginning& run,
-                const std::vector<std::string>& drawn) {
+void check_body(const FirstSource& source, const Beginning& run, const std::vector<std::string>& drawn) {
   std::set<std::string> body;
   for (const HuggingFaceEntry& entry : hugging_face_entries(run.model, run.head))
     if (!entry.optional) body.insert(entry.parameters.begin(), entry.parameters.end());
@@ -103,26 +82,27 @@ void check_body(const WeightSource& source, const WholeCheckpoint& found, const 
                        [&](const std::string& name) { return body.contains(name); });
   if (!missing.empty())
     throw Failure(WorkerExit::bad_data,
-                  fmt::format("{}{} lacks {} of the model, or has them in another shape", source.begin(),
-                              found.path.string(), named(missing)));
+                  fmt::format("{}{} lacks {} of the model, or has them in another shape", source.begin,
+                              source.path.string(), named(missing)));
 }
 
-FirstWeights take(const WeightSource& source, const WholeCheckpoint& found, const Beginning& run,
-                  ParameterStore& parameters, Communicator& world) {
+FirstWeights of_checkpoint(const FirstSource& source, const Beginning& run, ParameterStore& parameters,
+                           Communicator& world) {
   const ModelSpec& model = run.model;
+  const WholeCheckpoint& found = *source.checkpoint;
   const auto differences = shape_differences(model_of(found.manifest), model);
   if (!differences.empty())
-    throw Failure(WorkerExit::bad_spec, source.begin() + "the models differ (" + found.path.string() +
-                                            "): " + describe(differences));
-  std::vector<std::string> warnings = source.problems();
-  if (std::string unknown = check_tokens(source.begin(), found, run.launch, run.tasks); !unknown.empty())
+    throw Failure(WorkerExit::bad_spec,
+                  source.begin + "the models differ (" + found.path.string() + "): " + describe(differences));
+  std::vector<std::string> warnings = source.warnings;
+  if (std::string unknown = check_tokens(source.begin, found, run.launch, run.tasks); !unknown.empty())
     warnings.push_back(std::move(unknown));
   std::vector<std::string> left_alone;
   if (labels_differ(model, head_of(found.manifest), run.head)) left_alone = tensors_by_label(model, run.head);
   const std::vector<std::string> drawn =
       of_all_ranks(world, transfer_weights(found, model, parameters, left_alone));
-  check_body(source, found, run, drawn);
-  const Origin origin{found.path.string(), found.manifest.state.step, found.manifest.xxh3};
+  check_body(source, run, drawn);
+  const Origin origin = source.origin();
   if (!run.pinned && world.rank() == 0) pin_origin(run.launch.checkpoint_folder, origin);
   return {std::move(warnings),
           "begins with the weights of " + describe(origin) +
@@ -131,11 +111,6 @@ FirstWeights take(const WeightSource& source, const WholeCheckpoint& found, cons
 }
 
 FirstWeights of_hugging_face(const fs::path& folder, const Beginning& run, ParameterStore& parameters) {
-  if (run.pinned)
-    refuse_other_than_pinned(run.launch, *run.pinned, folder.string() + " is a Hugging Face folder");
-  if (!run.launch.spec.model.init_xxh3.empty())
-    refuse_spec("model.init.xxh3 is of a checkpoint, and " + folder.string() +
-                " is a Hugging Face folder; leave xxh3 out");
   FirstWeights first;
   if (std::string unknown = check_tokens(folder, run.launch, run.tasks); !unknown.empty())
     first.warnings.push_back(std::move(unknown));
@@ -148,28 +123,6 @@ FirstWeights of_hugging_face(const fs::path& folder, const Beginning& run, Param
   return first;
 }
 
-FirstWeights of_job(const Beginning& run, ParameterStore& parameters, Communicator& world) {
-  const JobCheckpoint& wanted = *run.launch.spec.model.init_job;
-  WeightSource source(run.launch, describe(wanted), run.pinned, world);
-  const WholeCheckpoint found = source.find_in(run.launch.init_folder, wanted.choice, wanted.step);
-  return take(source, found, run, parameters, world);
-}
-
-FirstWeights of_path(const Beginning& run, ParameterStore& parameters, Communicator& world) {
-  const fs::path path = (fs::path(run.launch.data_folder) / run.launch.spec.model.init).lexically_normal();
-  const Kind kind = kind_of(path, world);
-  if (kind == Kind::hugging_face) return of_hugging_face(path, run, parameters);
-  if (kind == Kind::nothing && !run.pinned)
-    throw BadData(
-        fmt::format("model.init: {} is neither a Hugging Face folder, which has a config.json, nor a "
-                    "checkpoint, which has a {}, nor a folder of checkpoints (step-…)",
-                    path.string(), kManifestName));
-  WeightSource source(run.launch, path.string(), run.pinned, world);
-  const WholeCheckpoint found =
-      kind == Kind::checkpoint ? source.at(path) : source.find_in(path, CheckpointChoice::newest, 0);
-  return take(source, found, run, parameters, world);
-}
-
 }  // namespace
 
 FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model, const TaskSource& tasks,
@@ -177,10 +130,13 @@ FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model, co
   parameters.initialise(launch.spec.training.seed, model.initializer_range, threads);
   const Beginning run{launch, model, tasks, ModelHead(launch.spec.training.task, tasks.labels),
                       pinned_origin(launch.checkpoint_folder, world)};
-  if (launch.spec.model.init_job) return of_job(run, parameters, world);
-  if (!launch.spec.model.init.empty()) return of_path(run, parameters, world);
-  if (run.pinned) refuse_other_than_pinned(launch, *run.pinned, "the spec names none now");
-  return {};
+  if (!launch.spec.model.init_job && launch.spec.model.init.empty()) {
+    if (run.pinned) refuse_other_than_pinned(launch, *run.pinned, "the spec names none now");
+    return {};
+  }
+  const FirstSource source = find_first_source(launch, run.pinned, world);
+  return source.checkpoint ? of_checkpoint(source, run, parameters, world)
+                           : of_hugging_face(source.path, run, parameters);
 }
 
 }  // namespace podium

@@ -1,0 +1,83 @@
+#include "worker/train/first_source.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <span>
+#include <system_error>
+
+#include "worker/data/failure.h"
+#include "worker/input/bad_data.h"
+#include "worker/train/weight_source.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What lies at the path of model.init.
+enum class Kind : char { nothing, hugging_face, checkpoint, checkpoints };
+
+Kind own_look(const fs::path& path) {
+  try {
+    if (fs::exists(path / kManifestName)) return Kind::checkpoint;  // first, as find_checkpoint() looks
+    if (fs::exists(path / "config.json")) return Kind::hugging_face;
+    const bool some = fs::is_directory(path) && !checkpoints_in(path).empty();
+    return some ? Kind::checkpoints : Kind::nothing;
+  } catch (const std::system_error& error) {
+    throw BadData("cannot read model.init: " + std::string(error.what()));
+  }
+}
+
+// As rank 0 sees it.
+Kind kind_of(const fs::path& path, Communicator& world) {
+  Kind kind = world.rank() == 0 ? own_look(path) : Kind::nothing;
+  world.broadcast(std::as_writable_bytes(std::span(&kind, 1)), 0);
+  return kind;
+}
+
+FirstSource source_of(WholeCheckpoint found, const WeightSource& source) {
+  const fs::path path = found.path;
+  return {path, std::move(found), source.begin(), source.problems()};
+}
+
+FirstSource hugging_face(const fs::path& folder, const Launch& launch, const std::optional<Origin>& pinned) {
+  if (pinned) refuse_other_than_pinned(launch, *pinned, folder.string() + " is a Hugging Face folder");
+  if (!launch.spec.model.init_xxh3.empty())
+    refuse_spec("model.init.xxh3 is of a checkpoint, and " + folder.string() +
+                " is a Hugging Face folder; leave xxh3 out");
+  return {folder, std::nullopt, "", {}};
+}
+
+FirstSource of_job(const Launch& launch, const std::optional<Origin>& pinned, Communicator& world) {
+  const JobCheckpoint& wanted = *launch.spec.model.init_job;
+  WeightSource source(launch, describe(wanted), pinned, world);
+  return source_of(source.find_in(launch.init_folder, wanted.choice, wanted.step), source);
+}
+
+FirstSource of_path(const Launch& launch, const std::optional<Origin>& pinned, Communicator& world) {
+  const fs::path path = (fs::path(launch.data_folder) / launch.spec.model.init).lexically_normal();
+  const Kind kind = kind_of(path, world);
+  if (kind == Kind::hugging_face) return hugging_face(path, launch, pinned);
+  if (kind == Kind::nothing && !pinned)
+    throw BadData(
+        fmt::format("model.init: {} is neither a Hugging Face folder, which has a config.json, nor a "
+                    "checkpoint, which has a {}, nor a folder of checkpoints (step-…)",
+                    path.string(), kManifestName));
+  WeightSource source(launch, path.string(), pinned, world);
+  return source_of(
+      kind == Kind::checkpoint ? source.at(path) : source.find_in(path, CheckpointChoice::newest, 0), source);
+}
+
+}  // namespace
+
+Origin FirstSource::origin() const {
+  if (!checkpoint) return {};
+  return {path.string(), checkpoint->manifest.state.step, checkpoint->manifest.xxh3};
+}
+
+FirstSource find_first_source(const Launch& launch, const std::optional<Origin>& pinned,
+                              Communicator& world) {
+  return launch.spec.model.init_job ? of_job(launch, pinned, world) : of_path(launch, pinned, world);
+}
+
+}  // namespace podium
