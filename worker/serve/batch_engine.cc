@@ -38,6 +38,7 @@ class BatchEngine::Batch {
  private:
   void give(std::size_t sequence, SequenceResult result) {
     const Waiting& one = waiting_[sequence];
+    if (result.failed) one.of->result.kind = EngineResult::Kind::failed;
     one.of->result.results[one.index] = std::move(result);
     close(sequence);
   }
@@ -127,12 +128,12 @@ bool BatchEngine::is_computing() const {
 
 std::size_t BatchEngine::waiting() const {
   const std::scoped_lock lock(mutex_);
-  return queue_.size();
+  return queue_.size() + reserved_;
 }
 
 std::chrono::seconds BatchEngine::retry_after() const {
   const std::scoped_lock lock(mutex_);
-  return speed_.time_of(queue_.tokens());
+  return speed_.time_of(queue_.tokens() + static_cast<std::int64_t>(reserved_) * usual_tokens_);
 }
 
 void BatchEngine::run() {
@@ -184,6 +185,7 @@ void BatchEngine::add_computed(std::size_t sequences, std::size_t tokens, std::c
   meter_.add_batch(sequences, tokens, took);
   const std::scoped_lock lock(mutex_);
   speed_.add(tokens, took);
+  usual_tokens_ = static_cast<std::int64_t>(tokens / sequences);
 }
 
 void BatchEngine::tell(const std::shared_ptr<Running>& ended) {

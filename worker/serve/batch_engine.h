@@ -27,6 +27,7 @@ enum class HeadPass { text, span, classes };
 struct SequenceResult {
   TextResult text;            // of HeadPass::text
   std::vector<float> scores;  // of HeadPass::span [tokens, 2], of HeadPass::classes one a class
+  bool failed = false;        // it could not be computed, and the log says why
 };
 
 struct EngineResult {
@@ -68,8 +69,9 @@ class BatchEngine {
   void cancel(std::uint64_t number);
   // How many sequences a request may have, so that others find room beside it.
   std::size_t most_of_request() const { return std::max<std::size_t>(1, rules_.max_waiting / 4); }
-  std::size_t waiting() const;
-  // How long what waits will take, as fast as the batches before were computed: 1 to 60 s.
+  std::size_t waiting() const;  // sequences, and requests whose texts are not tokens yet
+  // How long what waits will take, as fast as the batches before were computed: 1 to 60 s. A text that is not
+  // tokens yet counts as a sequence of the batch before.
   std::chrono::seconds retry_after() const;
 
  private:
@@ -103,6 +105,7 @@ class BatchEngine {
   std::uint64_t next_number_ = 0;
   std::size_t reserved_ = 0;
   ComputeSpeed speed_;
+  std::int64_t usual_tokens_ = 0;  // of a sequence of the batch before
   bool closing_ = false;
   bool computing_ = false;
 

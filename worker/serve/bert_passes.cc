@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "common/base/logging.h"
+
 namespace podium {
 namespace {
 
@@ -38,6 +40,16 @@ std::vector<std::vector<std::size_t>> groups_by_length(std::span<const int> leng
   return groups;
 }
 
+std::vector<SequenceResult> results_or_failures(std::size_t sequences,
+                                                const std::function<std::vector<SequenceResult>()>& compute) {
+  try {
+    return compute();
+  } catch (const std::exception& error) {
+    spdlog::error("{} sequences could not be computed: {}", sequences, error.what());
+    return std::vector<SequenceResult>(sequences, {.failed = true});
+  }
+}
+
 void BertPasses::compute(HeadPass pass, std::span<const TextSequence> sequences, std::span<const int> tops,
                          const GiveResult& give) {
   std::vector<int> lengths;
@@ -49,7 +61,8 @@ void BertPasses::compute(HeadPass pass, std::span<const TextSequence> sequences,
       together.push_back(sequences[place]);
       tops_of_group.push_back(tops[place]);
     }
-    std::vector<SequenceResult> found = compute_padded(pass, together, tops_of_group);
+    std::vector<SequenceResult> found =
+        results_or_failures(together.size(), [&] { return compute_padded(pass, together, tops_of_group); });
     for (std::size_t i = 0; i < group.size(); ++i) give(group[i], std::move(found[i]));
   }
 }

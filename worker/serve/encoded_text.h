@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// What is beyond the limit is a mistake of "text".
+// What is beyond the limit or without a token is a mistake of "text".
 TextSequence encoded_text(const WordPieceTokenizer& tokenizer, const std::string& text,
                           const std::optional<std::string>& second, const TextLimit& limit,
                           RequestFields& fields);

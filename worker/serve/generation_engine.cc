@@ -76,7 +76,7 @@ bool GenerationEngine::is_computing() const {
 
 std::size_t GenerationEngine::waiting() const {
   const std::scoped_lock lock(mutex_);
-  return waiting_.size();
+  return waiting_.size() + reserved_;
 }
 
 void GenerationEngine::run() {

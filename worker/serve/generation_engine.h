@@ -53,7 +53,7 @@ class GenerationEngine {
   std::size_t submit(GenerationTask task, QueueRoom room);
   // Nobody asks for it any more: it leaves before the next step, and is not told its end.
   void cancel(std::size_t number);
-  std::size_t waiting() const;
+  std::size_t waiting() const;  // with requests whose prompts are not tokens yet
 
  private:
   struct Numbered {

@@ -20,7 +20,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::chrono::milliseconds kSendAnswers{2'000};  // what is computed, to clients that read
+constexpr std::chrono::milliseconds kSendAnswers{
+    2'000};  // the end of the grace: what is computed by then is sent
 
 ServerOptions watching_clients(ServerOptions options) {
   options.watch_clients = true;
@@ -112,7 +113,8 @@ class Server {
     api_.drain();
     asio::steady_timer pause(io_);
     const auto end = ServeTime::clock::now() + settings_.grace;
-    while (api_.counts().answered < api_.counts().accepted && ServeTime::clock::now() < end) {
+    const auto send = end - std::min(kSendAnswers, settings_.grace / 2);
+    while (api_.counts().answered < api_.counts().accepted && ServeTime::clock::now() < send) {
       pause.expires_after(std::chrono::milliseconds(5));
       co_await pause.async_wait(asio::use_awaitable);
     }

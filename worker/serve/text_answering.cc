@@ -23,6 +23,7 @@ struct ComingText {
   std::size_t number = 0;
   std::size_t prompt_tokens = 0;
   bool ended = false;
+  bool has_left = false;
   std::optional<TextChannel::Piece> first = std::nullopt;
 
   ComingText(Asked asked_in, std::shared_ptr<TextChannel> channel_in, std::size_t number_in,
@@ -38,6 +39,12 @@ struct ComingText {
     asked->model->texts()->cancel(number);
   }
 };
+
+awaitable<TextChannel::Piece> next_piece(std::shared_ptr<ComingText> coming) {
+  TextChannel::Piece piece = co_await coming->channel->next();
+  if (piece.is_late) coming->asked->model->texts()->cancel(coming->number);
+  co_return piece;
+}
 
 std::string dumped(const json& object) { return object.dump(-1, ' ', false, json::error_handler_t::replace); }
 
@@ -60,14 +67,17 @@ std::string end_event(const ComingText& coming, const GenerationEnded& ended) {
   return format_event({.name = "error", .data = (late ? timed_out(id) : model_failed(id)).body});
 }
 
+// A client that has ended no more than its side of the connection is told so, for a stream has a last event.
 awaitable<std::optional<std::string>> next_events(std::shared_ptr<ComingText> coming) {
-  if (coming->ended) co_return std::nullopt;
+  if (coming->ended || coming->has_left) co_return std::nullopt;
   TextChannel::Piece piece;
   if (coming->first)
     piece = *std::exchange(coming->first, std::nullopt);
   else
-    piece = co_await coming->channel->next();
-  if (piece.has_left) co_return std::nullopt;
+    piece = co_await next_piece(coming);
+  coming->has_left = piece.has_left;
+  if (piece.has_left)
+    co_return format_event({.name = "error", .data = client_left(coming->asked->request.id).body});
   std::string events;
   if (!piece.text.empty()) events = format_event({.name = "text", .data = dumped({{"text", piece.text}})});
   coming->ended = piece.ended.has_value();
@@ -89,7 +99,7 @@ awaitable<ServerReply> whole_text(std::shared_ptr<ComingText> coming) {
   while (true) {
     text += piece.text;
     if (piece.ended || piece.has_left) break;
-    piece = co_await coming->channel->next();
+    piece = co_await next_piece(coming);
   }
   const std::string& id = coming->asked->request.id;
   if (piece.has_left) co_return client_left(id);
@@ -125,11 +135,11 @@ awaitable<ServerReply> answer_with_text(Answering with, Asked asked) {
   PreparedOrRefusal<PreparedText> made = co_await prepare<PreparedText>(with, asked, room, prepare_body);
   if (made.refusal) co_return std::move(*made.refusal);
   const PreparedText& text = *made.prepared;
-  const auto channel = std::make_shared<TextChannel>(with.executor);
+  const auto channel = std::make_shared<TextChannel>(with.executor, asked->deadline);
   const std::size_t number = engine.submit(task_of(asked, text, channel), std::move(room->room));
   const auto coming = std::make_shared<ComingText>(asked, channel, number, text.request.prompt.size());
   asked->request.client->on_leave([channel] { channel->leave(); });
-  coming->first = co_await channel->next();
+  coming->first = co_await next_piece(coming);
   const bool fails = coming->first->ended && coming->first->ended->kind != Kind::done;
   if (text.stream && !fails && !coming->first->has_left) co_return stream_of(coming);
   co_return co_await whole_text(coming);

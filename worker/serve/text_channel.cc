@@ -9,8 +9,8 @@ namespace podium {
 
 namespace asio = boost::asio;
 
-TextChannel::TextChannel(asio::any_io_executor executor)
-    : executor_(std::move(executor)), changed_(executor_, asio::steady_timer::time_point::max()) {}
+TextChannel::TextChannel(asio::any_io_executor executor, ServeTime deadline)
+    : executor_(std::move(executor)), changed_(executor_), deadline_(deadline) {}
 
 void TextChannel::add(std::string text) {
   asio::post(executor_, [self = shared_from_this(), text = std::move(text)] {
@@ -27,8 +27,14 @@ void TextChannel::end(GenerationEnded ended) {
 }
 
 asio::awaitable<TextChannel::Piece> TextChannel::next() {
-  while (come_.text.empty() && !come_.ended && !come_.has_left)
+  while (!has_come() && ServeTime::clock::now() < deadline_) {
+    changed_.expires_at(deadline_);
     co_await changed_.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+  if (!has_come()) {
+    come_.is_late = true;
+    come_.ended = GenerationEnded{GenerationEnded::Kind::expired, {}};
+  }
   co_return std::exchange(come_, {});
 }
 

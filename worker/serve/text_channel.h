@@ -14,7 +14,8 @@ namespace podium {
 
 class TextChannel : public std::enable_shared_from_this<TextChannel> {
  public:
-  explicit TextChannel(boost::asio::any_io_executor executor);
+  // Nothing comes after the deadline but that it is over.
+  TextChannel(boost::asio::any_io_executor executor, ServeTime deadline);
 
   // From any thread.
   void add(std::string text);
@@ -25,20 +26,24 @@ class TextChannel : public std::enable_shared_from_this<TextChannel> {
     come_.has_left = true;
     wake();
   }
-  // What has come since the last piece, at least something, or the end. One at a time.
+  // What has come since the last piece, at least something, or the end, be it that of the time. One at a
+  // time.
   struct Piece {
     std::string text;
     std::optional<GenerationEnded> ended;  // no more pieces come
     bool has_left = false;
+    bool is_late = false;  // the deadline has come before the engine told the end
   };
   boost::asio::awaitable<Piece> next();
 
  private:
   void wake() { changed_.cancel(); }
+  bool has_come() const { return !come_.text.empty() || come_.ended || come_.has_left; }
 
   boost::asio::any_io_executor executor_;
   // Of the executor's thread.
-  boost::asio::steady_timer changed_;
+  boost::asio::steady_timer changed_;  // at the deadline
+  ServeTime deadline_;
   Piece come_;
 };
 

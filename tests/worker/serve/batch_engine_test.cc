@@ -147,10 +147,60 @@ TEST_F(BatchEngineTest, RoomIsKeptForWhatIsNotReadYet) {
   EXPECT_FALSE(ask({1, 1, 1, 1, 1, 1}));
   EXPECT_TRUE(ask({1, 1, 1, 1, 1}));
   EXPECT_FALSE(engine_.reserve());
+  EXPECT_EQ(engine_.waiting(), 6U) << "what is not read yet waits, too";
   room.reset();
+  EXPECT_EQ(engine_.waiting(), 5U);
   EXPECT_TRUE(engine_.reserve());
   EXPECT_TRUE(ask({1}));
   EXPECT_FALSE(engine_.reserve());
+}
+
+TEST_F(BatchEngineTest, WhatIsNotReadYetCountsInTheTimeToComeBack) {
+  ServeMeter meter;
+  const auto slow = [](HeadPass, std::span<const TextSequence> sequences, std::span<const int>,
+                       const GiveResult& give) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    for (std::size_t i = 0; i < sequences.size(); ++i) give(i, {});
+  };
+  BatchEngine engine(slow, {.max_waiting = 1000}, meter);
+  std::promise<void> done;
+  EngineRequest request{.sequences = {sequence_of(10)}, .arrived = std::chrono::steady_clock::now()};
+  request.deadline = request.arrived + seconds(600);
+  request.done = [&](EngineResult) { done.set_value(); };
+  engine.submit(std::move(request), std::move(*engine.reserve()));
+  done.get_future().get();
+  EXPECT_EQ(engine.retry_after(), seconds(1)) << "nothing waits";
+  std::vector<QueueRoom> rooms;
+  for (int i = 0; i < 500; ++i) rooms.push_back(std::move(*engine.reserve()));
+  EXPECT_GE(engine.retry_after(), seconds(50))
+      << "of 500 texts of 10 tokens, of which a second has at most 100";
+}
+
+TEST_F(BatchEngineTest, ASequenceThatFailsFailsItsRequestAlone) {
+  ServeMeter meter;
+  std::promise<void> together;
+  const auto odd_lengths_fail = [&, waits = together.get_future().share()](
+                                    HeadPass, std::span<const TextSequence> sequences, std::span<const int>,
+                                    const GiveResult& give) {
+    waits.wait();
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+      give(i, {.scores = {1}, .failed = sequences[i].length() % 2 == 1});
+  };
+  std::vector<std::promise<EngineResult>> told(4);
+  BatchEngine engine(odd_lengths_fail, {.max_waiting = 20}, meter);
+  const std::vector<std::vector<int>> asked{{2}, {4}, {4, 3, 6}, {8}};
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    EngineRequest request{.arrived = std::chrono::steady_clock::now()};
+    request.deadline = request.arrived + seconds(600);
+    for (const int length : asked[i]) request.sequences.push_back(sequence_of(length));
+    request.done = [&told, i](EngineResult result) { told[i].set_value(std::move(result)); };
+    engine.submit(std::move(request), std::move(*engine.reserve()));
+  }
+  together.set_value();
+  EXPECT_EQ(told[0].get_future().get().kind, Kind::computed);
+  EXPECT_EQ(told[1].get_future().get().kind, Kind::computed);
+  EXPECT_EQ(told[2].get_future().get().kind, Kind::failed);
+  EXPECT_EQ(told[3].get_future().get().kind, Kind::computed);
 }
 
 TEST_F(BatchEngineTest, ARequestMayHaveAFourthOfTheQueue) {

@@ -200,6 +200,12 @@ class Endpoints(served.ServedTest):
             self.assertEqual(self.refused(422, "moods", "classify", body)["errors"][0]["where"], where)
         self.assertIn("it has embed, classify", self.refused(422, "moods", "answer", {})["detail"])
 
+    def test_texts_without_a_token_are_refused(self):
+        for model, endpoint in (("bert", "embed"), ("moods", "classify")):
+            told = self.refused(422, model, endpoint, {"text": "\u0000"})
+            self.assertEqual((told["errors"][0]["where"], told["errors"][0]["message"]), ("/text", "has no token"))
+        self.assertIn("its second text has none", self.refused(422, "bert", "embed", {"text": "w1", "next": "\u0000"})["detail"])
+
     def test_a_context_without_a_token_has_no_answer(self):
         for context in ("", " \t\n", "\u0000"):
             told = self.refused(422, "squad", "answer", {"question": "w1 ?", "context": context})

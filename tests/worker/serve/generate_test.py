@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import socket
 import tempfile
 import threading
 import unittest
@@ -95,6 +96,20 @@ class Generate(served.ServedTest):
         self.server.wait_until(lambda: left() == before + 20, "that they have left")
         self.assertLess(written() - tokens_before, 10 * LONG_POSITIONS, "of twenty texts")
         self.assertEqual(self.streamed({"prompt": "one", "max_tokens": 3})[1]["tokens"], 3)
+
+    def test_a_client_that_ends_its_side_is_told_how_its_text_ends(self):
+        body = json.dumps(ENDLESS)
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=served.WAIT) as connection:
+            connection.sendall((f"POST /v1/models/long/generate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+            told = connection.recv(12)
+            connection.shutdown(socket.SHUT_WR)
+            while more := connection.recv(1 << 16):
+                told += more
+        self.assertTrue(told.startswith(b"HTTP/1.1 200"), told[:100])
+        last = told.decode().rsplit("event: ", 1)[1]
+        self.assertTrue(last.startswith("error"), last)
+        self.assertIn('"status":499', last)
 
     def test_mistakes(self):
         def refused(**body):

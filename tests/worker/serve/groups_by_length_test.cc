@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <random>
+#include <stdexcept>
 
 #include "worker/serve/bert_passes.h"
 
@@ -41,6 +42,19 @@ TEST(GroupsByLength, HasEveryPlaceOnceAndAFourthOfPaddingAtMost) {
     }
     EXPECT_THAT(seen, testing::Each(1));
   }
+}
+
+TEST(ResultsOrFailures, AGroupThatCannotBeComputedHasFailedWhole) {
+  const auto some = results_or_failures(2, [] {
+    return std::vector<SequenceResult>{{.scores = {1}}, {.scores = {2}}};
+  });
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[1].scores, std::vector<float>{2});
+  EXPECT_FALSE(some[0].failed || some[1].failed);
+  const auto none =
+      results_or_failures(3, []() -> std::vector<SequenceResult> { throw std::runtime_error("made up"); });
+  ASSERT_EQ(none.size(), 3U);
+  for (const SequenceResult& result : none) EXPECT_TRUE(result.failed);
 }
 
 }  // namespace

@@ -191,6 +191,15 @@ class Load(unittest.TestCase):
                 if reply.status != 200:
                     self.assertEqual((reply.status, reply.headers["Retry-After"]), (503, "1"))
 
+    def test_a_batch_in_flight_at_the_end_of_the_grace(self):
+        with served.Server({"bert": FOLDER / "root" / "one"}, "--grace", 0) as server:
+            clients = Clients(server, 16)
+            server.wait_until(clients.answered(100), "answers")
+            self.assertEqual(server.terminate(), 0, server.log())
+            clients.stop()
+            self.assertRegex(server.log(), r"\d+ requests were accepted, \d+ answered")
+            self.assertLessEqual({reply.status for _, reply, _ in clients.replies}, {200, 503})
+
     def test_a_model_takes_anothers_place_without_a_failed_request(self):
         one, two = FOLDER / "root" / "one", FOLDER / "root" / "two"
         with served.Server({"bert": one}, "--models-root", FOLDER / "root", "--token-file", FOLDER / "token") as server:
