@@ -6,6 +6,7 @@
 #include "coordinator/core/accounts/account_rules.h"
 #include "coordinator/core/jobs/draft.h"
 #include "coordinator/core/jobs/job_operations.h"
+#include "coordinator/core/jobs/replicas.h"
 #include "coordinator/core/jobs/trials.h"
 #include "coordinator/core/nodes/deadlines.h"
 #include "coordinator/core/nodes/node_operations.h"
@@ -97,6 +98,8 @@ struct Handler {
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const RungTold& c) const { return take_rung(state, c, now); }
+  Result<Events> operator()(const PauseReplica& c) const { return pause_replica(state, c, now); }
+  Result<Events> operator()(const PromoteReplica& c) const { return promote_replica(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
   Result<Events> operator()(const CoordinatorUp&) const {
     return Events{{now, SilenceForgiven{"the coordinator started", true}}};

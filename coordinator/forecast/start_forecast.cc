@@ -49,7 +49,9 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
     const Job* job = find_job(cluster.state(), id);
     if (!job || job->state != JobState::queued) return {cluster.now(), "", cluster.now(), false};
     if (job->held) return none("does not start before it is released");
-    if (job->paused) return none("does not start before its sweep lets it go on");
+    if (job->paused)
+      return none(job->request.replica ? "does not start before its service needs it"
+                                       : "does not start before its sweep lets it go on");
     const std::optional<Time> next = cluster.next();
     if (!next) return none(never_starts(state));
     if (*next - now > bounds.horizon) return none("does not start within " + format_duration(bounds.horizon));

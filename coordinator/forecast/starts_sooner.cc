@@ -42,7 +42,7 @@ class Search {
     if (state_.jobs.at(id_).held) {
       released();
     } else if (state_.jobs.at(id_).paused) {
-      return {};  // only what other trials tell lets it go on
+      return {};  // only what other trials tell, or its service's load, lets it go on
     } else if (!original_.after.empty()) {
       at_once();
     } else {

@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/model/links.h"
+#include "common/model/serve_spec.h"
 #include "coordinator/core/events/names.h"
 #include "coordinator/store/store.h"
 
@@ -77,6 +78,9 @@ struct Projections::Visitor {
   void operator()(const TrialPaused& e) const { tables.trial_paused_.run(e.job.value); }
   void operator()(const TrialPromoted& e) const {
     tables.trial_promoted_.run(e.job.value, e.rung + 1);
+    tables.promoted_attempt_.run(e.job.value, enum_name(kRestartCauses, RestartCause::promotion));
+  }
+  void operator()(const ReplicaPromoted& e) const {
     tables.promoted_attempt_.run(e.job.value, enum_name(kRestartCauses, RestartCause::promotion));
   }
   void operator()(const JobHeld& e) const { tables.job_attempts_told_.run(e.job.value, e.attempts); }
@@ -171,11 +175,17 @@ std::string linked(const std::string& written, const JobLinks& links, JobId firs
   return to_json(spec).dump();
 }
 
+// Its jobs are equal, but they are no repetitions of one training.
+bool is_service(const ExperimentText& text) {
+  return !text.job_specs.empty() &&
+         nlohmann::json::parse(text.job_specs.front()).value("task", "") == kServeTask;
+}
+
 }  // namespace
 
 void Projections::take(const ExperimentText& text) {
   experiment_text_.run(text.experiment.value, text.spec, text.file, text.source, text.idempotency_key,
-                       !text.links.empty());
+                       !text.links.empty() || is_service(text));
   for (std::size_t i = 0; i < text.job_specs.size(); ++i) {
     const bool links = i < text.links.size() && text.links[i].any();
     const std::string written =

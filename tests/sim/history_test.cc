@@ -75,6 +75,18 @@ SubmitExperiment random_experiment(Random& random) {
   return submit;
 }
 
+SubmitExperiment random_service(Random& random) {
+  JobRequest request;
+  request.name = "answers";
+  request.kind = random.chance(80) ? "cpu" : "gpu";
+  request.priority = random.between(0, 3) * 25;
+  request.walltime = random.chance(20) ? Duration(seconds(15)) : kLongestWalltime;
+  const int max = random.between(1, 4);
+  request.replica = Replica{random.chance(50) ? "answers" : "fill", random.between(1, max), max,
+                            std::chrono::milliseconds(20)};
+  return {request.replica->service, std::vector<JobRequest>(static_cast<std::size_t>(max), request)};
+}
+
 // Jobs of today wait for jobs of yesterday: those that live, and those that have ended, as the store tells.
 void add_dependencies(const SimCluster& cluster, Random& random, SubmitExperiment& submit) {
   for (const auto& [job, end] : cluster.ended()) submit.ended.emplace(job, end);
@@ -129,6 +141,15 @@ void tell_rung(SimCluster& cluster, Random& random) {
                         static_cast<double>(random.below(5))});
 }
 
+// What a controller may ask, and what it may ask too late or of the wrong job.
+void scale(SimCluster& cluster, Random& random) {
+  const JobId job = any_job(cluster.state(), random);
+  if (random.chance(50))
+    cluster.turn(PauseReplica{job, "its load is low"});
+  else
+    cluster.turn(PromoteReplica{job, "requests wait"});
+}
+
 AttemptId any_attempt(const ClusterState& state, Random& random) {
   if (state.jobs.empty()) return {{1}, 1};
   const auto job = std::next(state.jobs.begin(), random.below(static_cast<int>(state.jobs.size())));
@@ -175,6 +196,10 @@ SchedulingOptions random_scheduling(Random& random) {
 }
 
 void submit(SimCluster& cluster, Random& random) {
+  if (random.chance(15)) {
+    cluster.turn(random_service(random));
+    return;
+  }
   SubmitExperiment experiment = random_experiment(random);
   add_dependencies(cluster, random, experiment);
   cluster.turn(experiment);
@@ -218,7 +243,7 @@ void act(SimCluster& cluster, Random& random) {
   else if (dice < 56)
     cluster.turn(CheckpointSaved{any_attempt(cluster.state(), random), random.between(1, 1000)});
   else if (dice < 62)
-    tell_rung(cluster, random);
+    random.chance(50) ? tell_rung(cluster, random) : scale(cluster, random);
   else if (dice < 65)
     cluster.restart_coordinator(seconds(random.between(0, 300)), random);
   else if (dice < 67)
@@ -257,6 +282,14 @@ void settle_restored(SimCluster& cluster) {
   for (const JobId job : held) cluster.turn(ReleaseJob{job});
 }
 
+// A service ends where somebody stops it.
+void stop_services(SimCluster& cluster) {
+  std::vector<JobId> replicas;
+  for (const auto& [id, job] : cluster.state().jobs)
+    if (job.request.replica) replicas.push_back(id);
+  for (const JobId replica : replicas) cluster.turn(CancelJob{replica});
+}
+
 // Everything works again: then every job must come to its end.
 void drain(SimCluster& cluster, Random& random) {
   for (SimNode& node : cluster.nodes()) {
@@ -270,6 +303,7 @@ void drain(SimCluster& cluster, Random& random) {
   }
   for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});
   for (const char* account : kAccounts) cluster.turn(ChangeAccount{account, {}, {}, {{"cpu", std::nullopt}}});
+  stop_services(cluster);
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i) {
     repair_nodes(cluster);
     settle_restored(cluster);

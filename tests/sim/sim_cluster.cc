@@ -157,8 +157,9 @@ void SimCluster::check_replay() {
       replayed.indexes.windows != state_.indexes.windows ||
       replayed.indexes.suspects != state_.indexes.suspects ||
       replayed.indexes.resizing != state_.indexes.resizing ||
-      replayed.indexes.elastic != state_.indexes.elastic || replayed.indexes.pools != state_.indexes.pools ||
-      replayed.indexes.running != state_.indexes.running ||
+      replayed.indexes.elastic != state_.indexes.elastic ||
+      replayed.indexes.services != state_.indexes.services ||
+      replayed.indexes.pools != state_.indexes.pools || replayed.indexes.running != state_.indexes.running ||
       replayed.indexes.impaired != state_.indexes.impaired ||
       replayed.indexes.node_ids != state_.indexes.node_ids)
     violate("replaying the log gives other indexes");

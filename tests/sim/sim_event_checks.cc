@@ -105,7 +105,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
   }
   check_place(state_.jobs.at(id).request, created.allocation);
   check_limits(state_.jobs.at(id), created.allocation.devices());
-  if (state_.jobs.at(id).paused) violate("job " + to_string(id) + " started while its sweep had paused it");
+  if (state_.jobs.at(id).paused) violate("job " + to_string(id) + " started while it was paused");
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);

@@ -64,7 +64,9 @@ void SimCluster::check_grants() {
 
 void SimCluster::check_indexes() {
   std::size_t queued = 0, timed = 0, dated = 0, leaving = 0, in_queues = 0;
+  std::map<std::string, std::set<JobId>> services;
   for (const auto& [id, job] : state_.jobs) {
+    if (job.request.replica) services[job.request.replica->service].insert(id);
     const auto timer = next_timer(job);
     if (timer) ++timed;
     if (timer && !state_.indexes.timers.contains({*timer, id})) violate("a job's timer is not in the index");
@@ -82,7 +84,8 @@ void SimCluster::check_indexes() {
   for (const auto& [kind, queue] : state_.indexes.queues)
     for (const auto& [shape, jobs] : queue) in_queues += jobs.size();
   if (queued != in_queues || timed != state_.indexes.timers.size() ||
-      dated != state_.indexes.deadlines.size() || leaving != state_.indexes.leaving.size())
+      dated != state_.indexes.deadlines.size() || leaving != state_.indexes.leaving.size() ||
+      services != state_.indexes.services)
     violate("an index holds what it should not");
   check_pools();
 }

@@ -111,6 +111,8 @@ struct JobApplier {
     job.paused = false;
     if (!job.attempt) job.resize.reset();  // it has lost its turn
   }
+  void operator()(const ReplicaPaused&) const { job.paused = true; }
+  void operator()(const ReplicaPromoted&) const { job.paused = false; }
   void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
   void operator()(const JobExtended& e) const { job.request.walltime = e.walltime; }
   void operator()(const DependencyMet& e) const {

@@ -23,8 +23,8 @@ struct SubmitExperiment {
   std::vector<JobRequest> jobs;
   // How jobs ended that `after` names and that the state has forgotten; the store looks it up.
   std::map<JobId, JobState> ended = {};
-  bool in_turn = false;              // each job waits for the end, successful or not, of those before it
-  std::optional<Asha> asha = {};     // the jobs are trials; losing trials are ended
+  bool in_turn = false;           // each job waits for the end, successful or not, of those before it
+  std::optional<Asha> asha = {};  // the jobs are trials; losing trials are ended
   // Of each job to others, where the spec lists them; errors then begin with the job's place in the list.
   std::vector<JobLinks> links = {};
 };
@@ -63,6 +63,7 @@ struct RequeueJob {
   JobId job;
   std::optional<EndedJob> ended = {};
   std::map<JobId, JobState> ends = {};  // of the jobs that its `after` names, as in SubmitExperiment
+  std::string reason = "requeued";      // for which a running job stops
 };
 
 // Sets how long the job's attempts, the running one included, may take from their start.
@@ -137,16 +138,27 @@ struct RungTold {
   double value = 0;
 };
 
+// A replica stops gracefully, or does not start, until it is promoted; it says why.
+struct PauseReplica {
+  JobId job;
+  std::string reason;
+};
+
+struct PromoteReplica {
+  JobId job;
+  std::string reason;
+};
+
 // Time passed. Due at next_tick() and at Plan::stale_at, and at least every five seconds.
 struct Tick {};
 
 // The coordinator has just rebuilt its state: silence while it was down does not count against nodes.
 struct CoordinatorUp {};
 
-using Command =
-    std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, ExtendJob,
-                 DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode, AdoptNode, ChangeAccount,
-                 DeleteAccount, NodeReported, CheckpointSaved, RungTold, Tick, CoordinatorUp>;
+using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
+                             ExtendJob, DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode,
+                             AdoptNode, ChangeAccount, DeleteAccount, NodeReported, CheckpointSaved, RungTold,
+                             PauseReplica, PromoteReplica, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

@@ -90,6 +90,8 @@ json body_json(const TrialPaused& e) {
 json body_json(const TrialPromoted& e) {
   return {{"job", e.job.value}, {"rung", e.rung}, {"reason", e.reason}};
 }
+json body_json(const ReplicaPaused& e) { return {{"job", e.job.value}, {"reason", e.reason}}; }
+json body_json(const ReplicaPromoted& e) { return {{"job", e.job.value}, {"reason", e.reason}}; }
 json body_json(const JobHeld& e) {
   return {{"job", e.job.value}, {"reason", e.reason}, {"attempts", e.attempts}};
 }
@@ -222,6 +224,14 @@ TrialPromoted body_from(const json& in) {
   return {job_from(in.at("job")), in.at("rung"), in.at("reason")};
 }
 template <>
+ReplicaPaused body_from(const json& in) {
+  return {job_from(in.at("job")), in.at("reason")};
+}
+template <>
+ReplicaPromoted body_from(const json& in) {
+  return {job_from(in.at("job")), in.at("reason")};
+}
+template <>
 JobHeld body_from(const json& in) {
   return {job_from(in.at("job")), in.value("reason", ""), in.value("attempts", 0)};
 }
@@ -344,7 +354,9 @@ constexpr std::string_view kTypes[] = {"experiment_created",
                                        "sweep_begun",
                                        "rung_reached",
                                        "trial_paused",
-                                       "trial_promoted"};
+                                       "trial_promoted",
+                                       "replica_paused",
+                                       "replica_promoted"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

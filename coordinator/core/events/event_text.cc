@@ -142,6 +142,8 @@ const auto kDescribe = Overloaded{
     [](const RungReached& e) { return describe_report(e); },
     [](const TrialPaused& e) { return "paused by its sweep" + because(e.reason); },
     [](const TrialPromoted& e) { return "goes on in its sweep" + because(e.reason); },
+    [](const ReplicaPaused& e) { return "paused by its service" + because(e.reason); },
+    [](const ReplicaPromoted& e) { return "needed by its service" + because(e.reason); },
     [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
     [](const JobHeld& e) { return "held until it is released" + because(e.reason); },
     [](const JobReleased&) { return std::string("released"); },

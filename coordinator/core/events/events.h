@@ -202,6 +202,20 @@ struct TrialPromoted {
   bool operator==(const TrialPromoted&) const = default;
 };
 
+// The service needs fewer replicas. AttemptStopping follows where this one has an attempt.
+struct ReplicaPaused {
+  JobId job;
+  std::string reason;
+  bool operator==(const ReplicaPaused&) const = default;
+};
+
+// The service needs the replica (again).
+struct ReplicaPromoted {
+  JobId job;
+  std::string reason;
+  bool operator==(const ReplicaPromoted&) const = default;
+};
+
 struct CheckpointNoted {
   AttemptId attempt;
   std::int64_t step = 0;
@@ -308,7 +322,7 @@ struct Event {
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
                NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
                JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
-               RungReached, TrialPaused, TrialPromoted>
+               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted>
       body;
 
   bool operator==(const Event&) const = default;

@@ -8,6 +8,13 @@ namespace {
 
 bool runs_elastic(const Job& job) { return job.request.elastic() && job.state == JobState::running; }
 
+void leave_service(ClusterState& state, const Job& job) {
+  if (!job.request.replica) return;
+  const auto service = state.indexes.services.find(job.request.replica->service);
+  service->second.erase(job.id);
+  if (service->second.empty()) state.indexes.services.erase(service);
+}
+
 }  // namespace
 
 void leave_indexes(ClusterState& state, const Job& job) {
@@ -24,6 +31,7 @@ void leave_indexes(ClusterState& state, const Job& job) {
   for (const Dependency& on : job.request.after) state.indexes.dependents.erase({on.job, job.id});
   state.indexes.leaving.erase(job.id);
   state.indexes.resizing.erase(job.id);
+  leave_service(state, job);
   if (!runs_elastic(job)) return;
   const auto elastic = state.indexes.elastic.find(job.request.kind);
   elastic->second.erase(job.id);
@@ -39,6 +47,7 @@ void enter_indexes(ClusterState& state, const Job& job) {
   for (const Dependency& on : job.request.after) state.indexes.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.indexes.leaving.insert(job.id);
   if (job.resize) state.indexes.resizing.insert(job.id);
+  if (job.request.replica) state.indexes.services[job.request.replica->service].insert(job.id);
   if (runs_elastic(job)) state.indexes.elastic[job.request.kind].insert(job.id);
   follow_running(state, job);
 }

@@ -5,6 +5,7 @@
 #include "common/base/units.h"
 #include "coordinator/core/accounts/account_rules.h"
 #include "coordinator/core/jobs/draft.h"
+#include "coordinator/core/jobs/replicas.h"
 #include "coordinator/core/placement/placement.h"
 
 namespace podium {
@@ -137,6 +138,19 @@ std::optional<Error> weights_in_use(const ClusterState& state, JobId of) {
   return std::nullopt;
 }
 
+// A replica of an earlier spec would only be rolled off again.
+std::optional<Error> was_replaced(const ClusterState& state, JobId id, const EndedJob& ended) {
+  if (!ended.request.replica) return std::nullopt;
+  const std::string& service = ended.request.replica->service;
+  const std::optional<ExperimentId> newest = newest_experiment(state, service);
+  if (!newest || *newest <= ended.experiment) return std::nullopt;
+  return Error{ErrorCode::conflict,
+               job_text(id) + " was a replica of " + service + " of experiment " +
+                   to_string(ended.experiment) + ", and experiment " + to_string(*newest) +
+                   " has taken its place; submit the earlier spec again to go back to it",
+               ""};
+}
+
 // An ended job continues like a job that was submitted just now: its retries are reset, its attempts keep
 // their numbers.
 Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time now) {
@@ -156,6 +170,7 @@ Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time
             to_string(command.job) + "}\" to go on from its checkpoint",
         ""};
   if (auto error = weights_in_use(state, command.job)) return std::move(*error);
+  if (auto error = was_replaced(state, command.job, ended)) return std::move(*error);
   Errors errors;
   check_request(state, command.ends, ended.request, errors);
   if (!errors.empty()) return errors;
@@ -185,6 +200,7 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   for (JobRequest request : command.jobs) {
     const std::size_t before = errors.size();
     check_request(state, command.ended, request, errors);
+    if (request.replica) request.walltime = std::min(request.walltime, state.scheduling.max_walltime);
     if (const auto longer = too_long(state, request)) errors.push_back(*longer);
     if (command.in_turn)
       for (JobId earlier = state.next_job; earlier < job; ++earlier.value)
@@ -195,7 +211,10 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
       for (std::size_t i = before; i < errors.size(); ++i)
         errors[i].where = "/jobs/" + std::to_string(index) + errors[i].where;
     }
+    const auto place = job.value - state.next_job.value;
+    const std::string pause = request.replica ? why_begins_paused(state, *request.replica, place) : "";
     events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
+    if (!pause.empty()) events.push_back({now, ReplicaPaused{job, pause}});
     ++job.value;
   }
   if (!errors.empty()) return errors;
@@ -291,7 +310,7 @@ Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Tim
   if (stop == StopCause::cancelled || stop == StopCause::walltime || stop == StopCause::task_failed)
     return Error{ErrorCode::conflict,
                  job_text(id) + " is being stopped and may end; requeue it once it has ended", ""};
-  JobDraft(job, events, now).stop(StopCause::requeued, "requeued");
+  JobDraft(job, events, now).stop(StopCause::requeued, command.reason);
   return events;
 }
 

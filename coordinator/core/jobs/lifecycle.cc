@@ -31,8 +31,15 @@ Verdict give_up(Verdict verdict, const std::string& why) {
   return verdict;
 }
 
+// A replica is started again as often as it takes: the load decides how long it is needed.
+bool used_up(const Job& job, int used, int budget) { return !job.request.replica && used > budget; }
+
 std::string count_of(const std::string& what, int used, int budget) {
   return "(" + what + " " + std::to_string(used) + " of " + std::to_string(budget) + ")";
+}
+
+std::string count_of(const Job& job, const std::string& what, int used, int budget) {
+  return job.request.replica ? "(" + what + " " + std::to_string(used) + ")" : count_of(what, used, budget);
 }
 
 void avoid_node(const Job& job, int rank, Time now, Verdict& verdict) {
@@ -46,7 +53,7 @@ Verdict after_loss(const Job& job, Verdict verdict) {
   const int rank = static_cast<int>(lost - job.attempt->tasks.begin());
   verdict.end = AttemptEnd::node_lost;
   verdict.attempt_reason = place(job, rank) + " was lost: " + lost->exit->message;
-  if (++verdict.retries.losses > kLosses) return give_up(verdict, "it lost its nodes too often");
+  if (used_up(job, ++verdict.retries.losses, kLosses)) return give_up(verdict, "it lost its nodes too often");
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
@@ -60,7 +67,7 @@ Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
   }
   if (verdict.attempt_reason.empty()) verdict.attempt_reason = "its last rank was";
   verdict.attempt_reason += " not started in time";
-  if (++verdict.retries.losses > kLosses)
+  if (used_up(job, ++verdict.retries.losses, kLosses))
     return give_up(verdict, "its nodes failed to start it in time too often");
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
@@ -78,7 +85,7 @@ void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}
 void count_progress(const Job& job, Time now, Verdict& verdict) {
   // A user's own program may not report checkpoints.
   const bool saved = job.checkpoint > job.attempt->first_checkpoint;
-  const bool fruitless = !job.request.command && !saved;
+  const bool fruitless = !job.request.command && !job.request.replica && !saved;
   verdict.retries.fruitless = fruitless ? verdict.retries.fruitless + 1 : 0;
   if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
 }
@@ -94,7 +101,7 @@ Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   verdict.attempt_reason = place(job, rank) + ": " + describe_exit(exit, job.request.command);
   back_off(job, now, verdict);
   if (never_ran) avoid_node(job, rank, now, verdict);
-  if (++verdict.retries.losses > kLosses)
+  if (used_up(job, ++verdict.retries.losses, kLosses))
     return give_up(verdict, never_ran ? "its nodes failed to start it too often"
                                       : "it was taken from its nodes too often");
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
@@ -142,17 +149,19 @@ Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdi
     case Retry::never:
       return give_up(verdict, "not retried, for it would only fail again");
     case Retry::failure:
-      if (++retries.failures > job.request.max_restarts)
+      if (used_up(job, ++retries.failures, job.request.max_restarts))
         return give_up(verdict, "its " + std::to_string(job.request.max_restarts) + " restarts are used up");
       if (retries.fruitless >= kFruitless)
         return give_up(verdict,
                        std::to_string(kFruitless) + " attempts in a row ended without a newer checkpoint");
       return queue_again(verdict, RestartCause::failure,
-                         count_of("restart", retries.failures, job.request.max_restarts));
+                         count_of(job, "restart", retries.failures, job.request.max_restarts));
     case Retry::wait:
     case Retry::requeue:
-      if (++retries.requeues > kRequeues) return give_up(verdict, "it was queued again too often");
-      return queue_again(verdict, RestartCause::requeue, count_of("requeue", retries.requeues, kRequeues));
+      if (used_up(job, ++retries.requeues, kRequeues))
+        return give_up(verdict, "it was queued again too often");
+      return queue_again(verdict, RestartCause::requeue,
+                         count_of(job, "requeue", retries.requeues, kRequeues));
     case Retry::move:
       if (++retries.moves > kMoves) return give_up(verdict, "it moved to other nodes too often");
       avoid_node(job, rank, now, verdict);
@@ -174,7 +183,8 @@ Verdict after_wish(const Job& job, Verdict verdict) {
   if (stop == StopCause::paused) {
     verdict.end = AttemptEnd::paused;
     verdict.next = JobState::queued;
-    verdict.attempt_reason = "paused by its sweep";              // the job itself tells why, as long as it is
+    // The job itself tells why, as long as it is.
+    verdict.attempt_reason = job.request.replica ? "paused by its service" : "paused by its sweep";
     if (!job.paused) verdict.restart = RestartCause::promotion;  // meanwhile
     return verdict;
   }
@@ -208,6 +218,7 @@ Verdict conclude(const ClusterState& state, const Job& job, Time now) {
     case StopCause::walltime:
       verdict.end = AttemptEnd::walltime;
       verdict.attempt_reason = "ran longer than its walltime of " + format_duration(job.request.walltime);
+      if (job.request.replica) return queue_again(std::move(verdict), RestartCause::requeue, kAtNoCost);
       return give_up(verdict, "podium requeue " + to_string(job.id) +
                                   " lets it go on from its checkpoint for as long again; podium extend " +
                                   to_string(job.id) + " gives it more once it is requeued");

@@ -20,7 +20,7 @@ void settle_sweeps(const ClusterState& state, Events& events, Time now);
 // Null unless the job is a trial of a sweep that is still undecided.
 const Halving* sweep_of(const ClusterState& state, const Job& job);
 
-// "is paused: 7th of 9 at rung 2 (step 400) …; 3 trials have yet to tell there"
+// Of a trial. "is paused by its sweep: 7th of 9 at rung 2 (step 400) …; 3 trials have yet to tell there"
 std::string why_paused(const ClusterState& state, const Job& job);
 
 // The metric to look for in a job's events and, by rung, the step from which it counts. Empty: none.

@@ -87,7 +87,8 @@ class Future {
   void is_gone(AttemptId attempt) {
     const Job& job = state_.jobs.at(attempt.job);
     const StopCause stop = job.attempt->stop;
-    const bool ends = stop == StopCause::cancelled || stop == StopCause::walltime;  // and its job with it
+    const bool ends = stop == StopCause::cancelled ||  // and its job with it
+                      (stop == StopCause::walltime && !job.request.replica);
     if (!ends && job.attempts_told < attempt.number)
       hold(job, attempt,
            number_of(attempt) + " has ended on " + node_.value +

@@ -28,7 +28,7 @@ bool old_enough(const ClusterState& state, const Job& job, Time now, std::option
   return at <= now;
 }
 
-// Whether the job starts again by itself: not while an operator holds it or its sweep has paused it.
+// Whether the job starts again by itself: not while an operator holds it or it is paused.
 bool restarts_resized(const Job& job) { return job.resize && !job.held && !job.paused; }
 
 bool just_saved(const Job& job, Time now) {

@@ -14,7 +14,10 @@ bool is_telling(const Event& event) {
          std::holds_alternative<JobStateChanged>(event.body) || std::holds_alternative<JobHeld>(event.body) ||
          std::holds_alternative<JobReleased>(event.body) ||
          std::holds_alternative<DependencyMet>(event.body) ||
-         std::holds_alternative<TrialPaused>(event.body) || std::holds_alternative<TrialPromoted>(event.body);
+         std::holds_alternative<TrialPaused>(event.body) ||
+         std::holds_alternative<TrialPromoted>(event.body) ||
+         std::holds_alternative<ReplicaPaused>(event.body) ||
+         std::holds_alternative<ReplicaPromoted>(event.body);
 }
 
 bool begins_wait(const Event& event) {

@@ -7,6 +7,7 @@
 #include "common/base/check.h"
 #include "common/base/units.h"
 #include "coordinator/core/accounts/fair_share_tree.h"
+#include "coordinator/core/jobs/replicas.h"
 #include "coordinator/core/jobs/trials.h"
 #include "coordinator/core/nodes/deadlines.h"
 #include "coordinator/core/nodes/restored.h"
@@ -77,7 +78,9 @@ std::string why_follows(const std::vector<Dependency>& after) {
 
 std::optional<Blocker> not_in_line(const ClusterState& state, const Job& job) {
   if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(state, job)};
-  if (job.paused) return Blocker{.code = BlockerCode::paused, .sentence = why_paused(state, job)};
+  if (job.paused)
+    return Blocker{.code = BlockerCode::paused,
+                   .sentence = job.request.replica ? why_replica_paused(state, job) : why_paused(state, job)};
   if (job.request.after.empty()) return std::nullopt;
   return Blocker{.code = BlockerCode::follows,
                  .sentence = why_follows(job.request.after),

@@ -15,7 +15,7 @@ namespace podium {
 
 enum class BlockerCode {
   held,            // by an operator, or because a restored older database does not know whether it ended
-  paused,          // by its sweep: other trials do better so far
+  paused,          // by its sweep, where other trials do better so far, or by its service
   follows,         // it waits for the end of `job`, and perhaps of others
   limit,           // its account would hold `needs` devices of at most `has`
   quota,           // its account would hold `needs` devices and is guaranteed `has`: it can only borrow

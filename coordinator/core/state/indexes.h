@@ -60,16 +60,17 @@ struct Indexes {
   std::map<PoolKey, DevicePool> pools;      // one for each kind, and one for each set of labels of live jobs
   std::map<std::string, Queue> queues;      // by device kind; the jobs in line
   std::set<std::pair<Time, JobId>> timers;  // next_timer of every job that has one
-  std::set<std::pair<Time, JobId>> deadlines;      // next_deadline of every job that has one
-  std::set<std::pair<JobId, JobId>> dependents;    // a job, and a job that waits for its end
-  std::set<JobId> leaving;                         // jobs whose attempt is being stopped
-  std::map<RunningKey, RunningJobs> running;       // jobs whose attempt is not being stopped
-  std::set<JobId> resizing;                        // jobs with Job::resize
-  std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
-  std::set<NodeId> suspects;                       // nodes with suspicions
-  std::set<NodeId> windows;                        // nodes with a maintenance window or reservation
-  std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
-  std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
+  std::set<std::pair<Time, JobId>> deadlines;       // next_deadline of every job that has one
+  std::set<std::pair<JobId, JobId>> dependents;     // a job, and a job that waits for its end
+  std::set<JobId> leaving;                          // jobs whose attempt is being stopped
+  std::map<RunningKey, RunningJobs> running;        // jobs whose attempt is not being stopped
+  std::set<JobId> resizing;                         // jobs with Job::resize
+  std::map<std::string, std::set<JobId>> elastic;   // by device kind; elastic jobs that run
+  std::map<std::string, std::set<JobId>> services;  // by service; its replicas that have not ended
+  std::set<NodeId> suspects;                        // nodes with suspicions
+  std::set<NodeId> windows;                         // nodes with a maintenance window or reservation
+  std::set<std::size_t> impaired;                   // nodes that get no work or have an unhealthy device
+  std::set<std::pair<Time, NodeId>> last_seen;      // of every node that is not lost
 
   bool operator==(const Indexes&) const = default;
 };

@@ -74,7 +74,7 @@ enum class StopCause {
   walltime,
   requeued,
   resized,
-  paused,      // by its sweep
+  paused,      // by its sweep or its service
   not_started  // a node did not begin with its part in time
 };
 
@@ -146,7 +146,7 @@ struct Job {
   std::optional<Resize> resize;     // until it has started with its new size
   bool held = false;                // does not start until it is released
   std::string held_because;         // "": an operator wishes it
-  bool paused = false;              // by its sweep: does not start until it is promoted
+  bool paused = false;              // by its sweep or service: does not start until it is promoted
   int attempts_told = 0;            // newest attempt that nodes reported and a restored database lacked
   bool astray = false;              // a task of an ended attempt was lost, and none has started since
 

@@ -11,7 +11,7 @@ class Studies : public testing::Test {
   Studies() : store_(home_.path(), at_once()) {}
 
   // Jobs get the numbers after those before.
-  void submit(std::int64_t experiment, int jobs) {
+  void submit(std::int64_t experiment, int jobs, const std::string& spec = "{}") {
     Commit turn;
     turn.events.push_back({at_second(0), ExperimentCreated{{experiment}, "x"}});
     ExperimentText text{{experiment}, "name: x", "x.yaml", "", "", {}};
@@ -19,7 +19,7 @@ class Studies : public testing::Test {
       JobRequest request;
       request.name = "x";
       turn.events.push_back({at_second(0), JobQueued{{++last_job_}, {experiment}, request}});
-      text.job_specs.push_back("{}");
+      text.job_specs.push_back(spec);
     }
     turn.experiment = std::move(text);
     commit_now(store_, std::move(turn));
@@ -64,6 +64,12 @@ TEST_F(Studies, AreTheExperimentsOfSeveralJobs) {
   EXPECT_EQ(reader->studies(10, ExperimentId{3}).size(), 1u);
   EXPECT_FALSE(reader->study({2}).has_value());
   EXPECT_FALSE(reader->study({9}).has_value());
+}
+
+TEST_F(Studies, TheReplicasOfAServiceAreNone) {
+  submit(1, 3, R"({"task": "serve"})");
+  EXPECT_TRUE(store_.open_reader()->studies(10, {}).empty());
+  EXPECT_FALSE(store_.open_reader()->study({1}).has_value());
 }
 
 TEST_F(Studies, KnowWhoHeldDevicesOfTheirNodesMeanwhile) {

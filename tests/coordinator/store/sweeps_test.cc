@@ -104,5 +104,16 @@ TEST(Sweeps, APromotionIsARestartOnlyAfterAPause) {
   EXPECT_EQ(store.open_reader()->job({1})->restart_counts, RestartCounts{.promotions = 1});
 }
 
+TEST(Replicas, APromotionIsARestartOnlyAfterAPause) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  commit_now(store, {{{at_second(20), ReplicaPromoted{{1}, "why"}}}, {}, {}, {}});
+  EXPECT_EQ(store.open_reader()->job({1})->restart_counts, RestartCounts{});
+  commit_now(store, {{{at_second(30), AttemptEnded{{{1}, 1}, AttemptEnd::paused, "why"}}}, {}, {}, {}});
+  commit_now(store, {{{at_second(40), ReplicaPromoted{{1}, "why"}}}, {}, {}, {}});
+  EXPECT_EQ(store.open_reader()->job({1})->restart_counts, RestartCounts{.promotions = 1});
+}
+
 }  // namespace
 }  // namespace podium

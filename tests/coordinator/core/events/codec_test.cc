@@ -65,7 +65,9 @@ Events one_of_each() {
       {at, SweepBegun{{3}, {"eval/loss", Goal::min, 100, 1600, 4}, {7}, 16}},
       {at, RungReached{{3}, {7}, 2, {400, 3.25}}},
       {at, TrialPaused{{7}, 2, "7th of 9 at rung 2"}},
-      {at, TrialPromoted{{7}, 2, "1st of 9 at rung 2"}}};
+      {at, TrialPromoted{{7}, 2, "1st of 9 at rung 2"}},
+      {at, ReplicaPaused{{7}, "the first 2 serve until the load grows"}},
+      {at, ReplicaPromoted{{7}, "requests wait 40ms"}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
