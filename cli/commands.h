@@ -29,6 +29,7 @@ void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
 void add_accounts(CLI::App& app, Session& session);
+void add_services(CLI::App& app, Session& session);
 void add_retention(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"

@@ -51,6 +51,10 @@ std::string submitted_text(const json& reply) {
                         printable(text_field(job, "name")), text_field(job, "state"),
                         reason.empty() ? "" : "  " + printable(reason));
   }
+  const json service = field(reply, "service");
+  if (const std::string url = text_field(service, "url"); !url.empty())
+    text += fmt::format("service {}  {}  (podium services shows how far it is)\n",
+                        printable(text_field(service, "name")), printable(url));
   return text;
 }
 

@@ -26,9 +26,11 @@ Examples:
       for a cluster: reading needs a token as well, unless --open-reads is given
   podium-coordinator --config /etc/podium/coordinator.yaml
       the same settings from a file, one a line: "listen: 0.0.0.0:7070"
+  podium-coordinator --home ~/podium --services 127.0.0.1:7071
+      models that jobs serve are asked there: curl http://127.0.0.1:7071/NAME/fill-mask -d '{…}'
 
-The tokens are made when their files do not exist: <home>/user.token is for people, <home>/agent.token for agents.
-They must differ.
+The tokens are made when their files do not exist: <home>/user.token is for people, <home>/agent.token for agents,
+with --services <home>/services.token for programs that ask services. They must differ.
 SIGTERM stops the coordinator; jobs go on and are found again when it is back.)";
 
 // Lets CLI11 read its settings from YAML: a mapping from option names to plain values.
@@ -266,6 +268,16 @@ void add_options(CLI::App& app, Config& config) {
       ->type_name("FILE");
   app.add_option("--agent-token-file", config.agent_token_file, "the token of agents [<home>/agent.token]")
       ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--services", [&config](const std::string& text) { config.services = *parse_host_port(text); },
+         "address and port at which the services of specs with \"task: serve\" are asked; without it such "
+         "specs "
+         "are refused. Port 0 takes any free one and <home>/services.address names it")
+      ->type_name("ADDRESS:PORT")
+      ->check(CLI::Validator(check_listen, ""));
+  app.add_option("--services-token-file", config.services_token_file,
+                 "the token of those who ask services from other machines [<home>/services.token]")
+      ->type_name("FILE");
   app.add_option("--web", config.web, "folder of the built dashboard")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
@@ -368,6 +380,7 @@ std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
   config.home = std::filesystem::absolute(config.home);
   if (config.user_token_file.empty()) config.user_token_file = config.home / "user.token";
   if (config.agent_token_file.empty()) config.agent_token_file = config.home / "agent.token";
+  if (config.services_token_file.empty()) config.services_token_file = config.home / "services.token";
   return config;
 }
 

@@ -18,8 +18,10 @@ namespace podium {
 struct Config {
   std::filesystem::path home;
   HostPort listen{"127.0.0.1", 7070};
-  std::filesystem::path user_token_file;   // <home>/user.token when not given
-  std::filesystem::path agent_token_file;  // <home>/agent.token when not given
+  std::filesystem::path user_token_file;      // <home>/user.token when not given
+  std::filesystem::path agent_token_file;     // <home>/agent.token when not given
+  std::optional<HostPort> services;           // where services are asked; none: this coordinator has none
+  std::filesystem::path services_token_file;  // <home>/services.token when not given
   std::filesystem::path web;
   std::vector<PublishedRow> published = shipped_published();  // and those of --published
   std::string tls_certificate;

@@ -9,6 +9,7 @@
 
 #include "common/base/logging.h"
 #include "common/base/units.h"
+#include "common/net/access.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
 #include "coordinator/api/router.h"
@@ -35,7 +36,18 @@ ServerOptions server_options(const Config& config) {
   return options;
 }
 
-ApiOptions api_options(const Config& config, const Tokens& tokens) {
+// An address of this machine alone needs no token, as with the API.
+std::unique_ptr<Gateway> open_gateway(const Config& config, const Tokens& tokens,
+                                      std::function<void(const ReplicasHealth&)> on_health) {
+  if (!config.services) return nullptr;
+  GatewayOptions options;
+  options.listen = *config.services;
+  options.check_host = is_loopback(*config.services);
+  if (!is_loopback(*config.services)) options.tokens = {tokens.services, tokens.user};
+  return std::make_unique<Gateway>(options, std::move(on_health));
+}
+
+ApiOptions api_options(const Config& config, const Tokens& tokens, const std::string& services) {
   ApiOptions options;
   options.user_token = tokens.user;
   options.agent_token = tokens.agent;
@@ -45,6 +57,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens) {
   options.code = config.home / "code";
   options.published = config.published;
   options.prices = config.prices;
+  options.services = services;
   options.version = PODIUM_VERSION;
   return options;
 }
@@ -77,7 +90,12 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       feed_(io_.get_executor(), loop_, pool_, live_),
       mirror_(loop_.state()),
       explainer_(io_.get_executor(), loop_, mirror_, forecasts_),
-      api_{api_options(config, tokens),
+      services_(io_.get_executor(), loop_),
+      gateway_(open_gateway(config, tokens,
+                            [this](const ReplicasHealth& health) {
+                              asio::post(io_, [this, health] { services_.take(health); });
+                            })),
+      api_{api_options(config, tokens, services()),
            loop_,
            store_,
            counts_,
@@ -90,6 +108,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            feed_,
            mirror_,
            explainer_,
+           services_,
            KeyLock(io_.get_executor()),
            clock_.now(),
            [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
@@ -102,8 +121,10 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
   loop_.on_decided([this](const Events& events) { mirror_.follow(events); });
   loop_.on_decided([this](const Events& events) { long_polls_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
+  loop_.on_decided([this](const Events& events) { services_.notice(events); });
   loop_.on_committed([this](const Events& events) { counts_.follow(events); });
   loop_.on_committed([this](const Events& events) { feed_.follow(events); });
+  loop_.on_committed([this](const Events& events) { services_.follow(events); });
   loop_.on_ingested([this](const StreamNews& news) { feed_.add_points(news); });
 }
 
@@ -157,6 +178,8 @@ std::string Coordinator::address() const {
   return url.origin();
 }
 
+std::string Coordinator::services() const { return gateway_ ? gateway_->address() : std::string(); }
+
 Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) {
   const nlohmann::json source{{"repository", submission.repository},
                               {"commit", submission.commit},
@@ -184,6 +207,10 @@ void Coordinator::run() {
   loop_.start();
   feed_.start();
   server_.start();
+  if (gateway_)
+    services_.start([this](std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {
+      gateway_->set_replicas(std::move(replicas), std::move(services));
+    });
   if (!config_.specs.empty())
     specs_ = std::make_unique<SpecSync>(
         config_.specs, config_.home / "specs", config_.specs_every,
@@ -205,8 +232,13 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   loop_.stop_waiting();
   live_.close();
   co_await server_.stop(kStopGrace);
-  // On another thread, because a running submission waits for this one.
+  // On another thread, because a running submission waits for this one, and requests for their replicas.
   co_await agents_.run([this] { return specs_.reset(), true; });
+  const auto end_gateway = [this] {
+    if (gateway_) gateway_->stop(kStopGrace);
+    return true;
+  };
+  co_await agents_.run(end_gateway);
   feed_.stop();
   stopping_ = true;
   next_clock_look_.cancel();

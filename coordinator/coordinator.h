@@ -13,6 +13,8 @@
 #include "coordinator/config.h"
 #include "coordinator/loop/clock_record.h"
 #include "coordinator/loop/cluster_clock.h"
+#include "coordinator/serving/gateway.h"
+#include "coordinator/serving/service_keeper.h"
 #include "coordinator/specs/spec_sync.h"
 
 namespace podium {
@@ -20,6 +22,7 @@ namespace podium {
 struct Tokens {
   std::string user;
   std::string agent;
+  std::string services;  // of those who ask services
 };
 
 class Coordinator {
@@ -31,7 +34,8 @@ class Coordinator {
   // process at once.
   void run();
 
-  std::string address() const;  // "http://127.0.0.1:7070"
+  std::string address() const;   // "http://127.0.0.1:7070"
+  std::string services() const;  // the address of services; "" without --services
 
  private:
   Loaded load();
@@ -57,6 +61,8 @@ class Coordinator {
   LiveFeed feed_;
   StateMirror mirror_;
   Explainer explainer_;
+  ServiceKeeper services_;
+  std::unique_ptr<Gateway> gateway_;  // with --services
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;

@@ -79,8 +79,15 @@ int serve(const Config& config) {
   for (const auto* token : {&user, &agent})
     if (!token->ok()) return complain(token->errors());
   if (const Errors same = check_tokens(config, *user, *agent); !same.empty()) return complain(same);
-  const auto coordinator = make_coordinator(config, {*user, *agent});
+  Tokens tokens{*user, *agent, ""};
+  if (config.services) {
+    const Result<std::string> services = read_or_make_token(config.services_token_file);
+    if (!services) return complain(services.errors());
+    tokens.services = *services;
+  }
+  const auto coordinator = make_coordinator(config, tokens);
   tell_address(config.home / "coordinator.address", coordinator->address());
+  if (config.services) tell_address(config.home / "services.address", coordinator->services());
   spdlog::info("podium-coordinator {} serves {} from {}", PODIUM_VERSION, coordinator->address(),
                config.home.string());
   if (!config.loopback_only() && config.tls_certificate.empty())

@@ -30,6 +30,7 @@
 namespace podium {
 
 class Explainer;
+class ServiceKeeper;
 class StateMirror;
 struct SpecRepositoryStatus;
 
@@ -43,6 +44,7 @@ struct ApiOptions {
   std::filesystem::path code;  // the folder of jobs' code
   std::vector<PublishedRow> published;
   Prices prices;
+  std::string services;  // the address of the gateway of services; "" for none
   std::string version;
 };
 
@@ -60,6 +62,7 @@ struct Api {
   LiveFeed& feed;
   StateMirror& mirror;  // for long work on a pool
   Explainer& explainer;
+  ServiceKeeper& services;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched

@@ -4,7 +4,9 @@
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/api/service_url.h"
 #include "coordinator/api/submit.h"
+#include "coordinator/serving/service_keeper.h"
 
 namespace podium {
 namespace {
@@ -31,13 +33,22 @@ std::optional<ExperimentWithJobs> read_experiment(Reader& reader, ExperimentId i
   return ExperimentWithJobs{std::move(*experiment), reader.jobs(filter).jobs};
 }
 
-awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
+// Where it is asked; of an experiment that is no service, or has ended, null.
+json service_of(const Api& api, const ServerRequest& request, ExperimentId id) {
+  for (const ServiceStand& service : api.services.services())
+    if (service.experiment == id)
+      return {{"name", service.name}, {"url", service_url(api, request, service.name)}};
+  return nullptr;
+}
+
+awaitable<ServerReply> experiment_reply(Api& api, ServerRequest request, int status, ExperimentId id) {
   const std::int64_t revision = api.live.take_id();
   std::optional<ExperimentWithJobs> read =
       co_await api.pool.read([id](Reader& reader) { return read_experiment(reader, id); });
   PODIUM_CHECK(read.has_value(), "a committed experiment can be read");
   json body{{"experiment", experiment_json(read->experiment)}};
   body["jobs"] = co_await jobs_json(api, std::move(read->jobs), revision);
+  body["service"] = service_of(api, request, id);
   co_return json_reply(status, body);
 }
 
@@ -51,7 +62,8 @@ awaitable<ServerReply> post_experiment(Api& api, Call call) {
   if (!key) co_return bad_request(call, key.errors());
   const Result<Accepted> accepted = co_await submit_experiment(api, std::move(submission).value(), *key);
   if (!accepted) co_return problem(accepted.errors(), call.request.id);
-  co_return co_await experiment_reply(api, accepted->fresh ? 201 : 200, accepted->experiment);
+  co_return co_await experiment_reply(api, std::move(call.request), accepted->fresh ? 201 : 200,
+                                      accepted->experiment);
 }
 
 awaitable<ServerReply> get_experiments(Api& api, Call call) {

@@ -5,6 +5,7 @@
 #include "coordinator/api/resources.h"
 #include "coordinator/core/plan/start_order.h"
 #include "coordinator/core/plan/why.h"
+#include "coordinator/serving/service_keeper.h"
 
 namespace podium {
 namespace {
@@ -128,6 +129,29 @@ void add_rule(PrometheusText& page, std::string_view name, std::string_view help
       page.sample({{"account", account}, {"kind", kind}}, devices);
 }
 
+void add_services(PrometheusText& page, const std::vector<ServiceStand>& services) {
+  page.gauge("podium_service_replicas",
+             "Replicas of a service: those that it needs now, and of these those that answer.");
+  for (const ServiceStand& service : services) {
+    std::size_t active = 0, ready = 0;
+    for (const auto* replicas : {&service.own, &service.earlier}) {
+      active += active_of(*replicas).size();
+      ready += ready_of(*replicas).size();
+    }
+    page.sample({{"service", service.name}, {"state", "active"}}, static_cast<double>(active));
+    page.sample({{"service", service.name}, {"state", "ready"}}, static_cast<double>(ready));
+  }
+  page.gauge("podium_service_requests_per_second",
+             "Requests that the replicas of a service answer, of the last 10 s.");
+  for (const ServiceStand& service : services) {
+    double per_second = 0;
+    for (const auto* replicas : {&service.own, &service.earlier})
+      for (const ReplicaStand& replica : ready_of(*replicas))
+        per_second += replica.health->requests_per_second;
+    page.sample({{"service", service.name}}, per_second);
+  }
+}
+
 // An account's figures include those of all accounts below it, so sum over one level of the tree only.
 void add_accounts(PrometheusText& page, const ClusterState& state, const AccountReport& report) {
   add_figure(page, "podium_account_devices", "Devices that an account holds.", report,
@@ -205,6 +229,7 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   add_jobs(page, api.loop.state(), api.loop.plan(), api.counts);
   add_blocked(page, api.loop.state(), api.loop.plan());
   add_accounts(page, api.loop.state(), accounts);
+  add_services(page, api.services.services());
   add_scheduler(page, api.loop.counters());
   add_damage(page, damage);
   add_service(page, api);

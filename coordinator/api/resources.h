@@ -44,6 +44,10 @@ awaitable<ServerReply> get_account(Api& api, Call call);
 awaitable<ServerReply> post_account(Api& api, Call call);
 awaitable<ServerReply> remove_account(Api& api, Call call);
 
+awaitable<ServerReply> get_services(Api& api, Call call);
+awaitable<ServerReply> get_service(Api& api, Call call);
+awaitable<ServerReply> remove_service(Api& api, Call call);
+
 awaitable<ServerReply> get_retention(Api& api, Call call);
 awaitable<ServerReply> get_retention_due(Api& api, Call call);
 awaitable<ServerReply> post_retention(Api& api, Call call);

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "common/model/serve_spec.h"
 #include "coordinator/api/published.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -20,7 +21,9 @@ StudyFound read_study(Reader& reader, ExperimentId id, Time now) {
   if (study) return {study_details_json(reader, *study, now)};
   const auto experiment = reader.experiment(id);
   if (!experiment) return {};
-  return {std::nullopt, experiment->listed ? "lists its jobs" : "has one job"};
+  if (!experiment->listed) return {std::nullopt, "has one job"};
+  const auto first = json::parse(reader.job_spec(experiment->jobs.front()).value_or("{}"));
+  return {std::nullopt, first.value("task", "") == kServeTask ? "is a service" : "lists its jobs"};
 }
 
 }  // namespace

@@ -61,6 +61,17 @@ Errors take_code(const Api& api, const Submission& submission, LoadedExperiment&
   return errors;
 }
 
+// What the jobs ask of this coordinator and of jobs that have ended.
+awaitable<Errors> objections_of_store(Api& api, const LoadedExperiment& loaded) {
+  Errors errors = co_await origin_problems(api, loaded);
+  if (loaded.jobs.front().serve && api.options.services.empty())
+    errors.push_back({ErrorCode::invalid,
+                      "this coordinator has no address for services; it must be started with --services "
+                      "ADDRESS:PORT",
+                      "/task"});
+  co_return errors;
+}
+
 awaitable<void> add_objections_of_core(Api& api, const LoadedExperiment& loaded, Errors& errors) {
   const SubmitExperiment wish = co_await wish_of(api, loaded);
   const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
@@ -80,7 +91,7 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
   text.links = loaded.links;
-  if (Errors all = co_await origin_problems(api, loaded); !all.empty()) {
+  if (Errors all = co_await objections_of_store(api, loaded); !all.empty()) {
     co_await add_objections_of_core(api, loaded, all);
     co_return co_await told(api, std::move(all), std::move(submission));
   }
@@ -160,7 +171,7 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
 }
 
 awaitable<Errors> objections(Api& api, const LoadedExperiment& loaded) {
-  Errors errors = co_await origin_problems(api, loaded);
+  Errors errors = co_await objections_of_store(api, loaded);
   co_await add_objections_of_core(api, loaded, errors);
   co_return errors;
 }

@@ -63,6 +63,8 @@ REFUSED = {
     "podium bisect 12 13 --metric eval/mlm_loss --run": "no commit is recorded",
     "podium board bert-large-pretrain-mlm_accuracy-9a1b5c7700e2d3f4": "there is no benchmark",
     "podium retention unset my-bert": "there is no retention of its own",
+    "podium services show answers": "there is no service",
+    "podium services stop answers": "there is no service",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",
 }

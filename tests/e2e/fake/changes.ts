@@ -94,9 +94,10 @@ function submit(coordinator: FakeCoordinator, call: Call): Answer {
   const known = coordinator.submissions.find((one) => key !== undefined && one.key === key);
   if (known && known.spec !== spec)
     throw new Refusal(409, `Idempotency-Key "${String(key)}" was used for another spec`);
-  const { experiment, jobs } = known?.submitted ?? queue(coordinator, spec);
-  if (!known) coordinator.submissions.push({ key: String(key), spec, submitted: { experiment, jobs } });
-  return ok({ experiment, jobs: jobs.map((job) => coordinator.read(job)) }, known ? 200 : 201);
+  const submitted = known?.submitted ?? queue(coordinator, spec);
+  if (!known) coordinator.submissions.push({ key: String(key), spec, submitted });
+  const jobs = submitted.jobs.map((job) => coordinator.read(job));
+  return ok({ ...submitted, jobs }, known ? 200 : 201);
 }
 
 function queue(coordinator: FakeCoordinator, spec: string): Submitted {
@@ -130,7 +131,7 @@ function queue(coordinator: FakeCoordinator, spec: string): Submitted {
   const made = { id: experiment, name, created_ms: Date.now(), source: null, file: "spec.yaml", jobs: [id] };
   experiments.set(experiment, { ...made, spec });
   coordinator.putJob(job);
-  return { experiment: made, jobs: [job] };
+  return { experiment: made, jobs: [job], service: null };
 }
 
 /** The same key returns the job that it made the first time. */

@@ -951,6 +951,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The services of which a replica lives */
+        get: operations["list_services"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/services/{service}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One service */
+        get: operations["get_service"];
+        put?: never;
+        post?: never;
+        /**
+         * Stop a service
+         * @description All its jobs are cancelled; the requests that they have accepted are answered first.
+         */
+        delete: operations["stop_service"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/nodes/{node}/sync": {
         parameters: {
             query?: never;
@@ -1111,6 +1149,12 @@ export interface components {
         Submitted: {
             experiment: components["schemas"]["Experiment"];
             jobs: components["schemas"]["Job"][];
+            /** @description Of `task: serve`; null for others */
+            service: null | {
+                name: string;
+                /** @description Where it is asked, as `POST URL/ENDPOINT` */
+                url: string | null;
+            };
         };
         StudyFields: {
             /** @description The number of its experiment */
@@ -1492,6 +1536,66 @@ export interface components {
             rows: components["schemas"]["LedgerRow"][];
             all: components["schemas"]["LedgerRow"];
         };
+        /** @description A service is the live replicas of one name; those of its newest experiment take the places of all others. */
+        Service: {
+            name: string;
+            /** @description Where it is asked, as `POST URL/ENDPOINT` */
+            url: string | null;
+            /** @description The newest */
+            experiment: number;
+            min: number;
+            max: number;
+            /** @description Requests that wait longer, in the mean of the replicas' 90th percentiles and for 15 s, bring one more replica */
+            queue_limit_ms: number;
+            /** @description Replicas that are not paused, of all its experiments */
+            active: number;
+            /** @description Of them those that answer */
+            ready: number;
+            /** @description Requests under way */
+            in_flight: number;
+            /** @description In the last 10 s */
+            requests_per_second: number;
+            /** @description The mean of the ready replicas; null: none is ready */
+            queue_ms: number | null;
+            roll: {
+                /**
+                 * @description rolling: replicas of the newest experiment take the places of those before, one by one. halted: one of the newest failed for good before any was ready; those before go on
+                 * @enum {unknown}
+                 */
+                state: "none" | "rolling" | "halted";
+                /** @description Experiments whose replicas still serve */
+                from: number[];
+                /** @description What it waits for, or why it was halted */
+                reason: string;
+            };
+            /** @description The last replica that failed for good, until a later spec is submitted or the coordinator is restarted */
+            failure: null | {
+                job: number;
+                experiment: number;
+                reason: string;
+                at_ms: number;
+            };
+            replicas: {
+                job: number;
+                experiment: number;
+                /** @description That lives */
+                attempt: number | null;
+                node: string | null;
+                /** @enum {unknown} */
+                state: "queued" | "starting" | "running" | "stopping";
+                /** @description Its service does not need it now */
+                paused: boolean;
+                /** @description It answers */
+                ready: boolean;
+                ready_since_ms: number | null;
+                /** @description The 90th percentile of the time in its queue in the last 10 s; null before it is known */
+                queue_ms: number | null;
+                requests_per_second: number | null;
+                in_flight: number | null;
+                /** @description Why it waits or what it waits for */
+                reason: string;
+            }[];
+        };
         Account: {
             account: string;
             /** @description Against its siblings */
@@ -1541,7 +1645,7 @@ export interface components {
             preemptions: number;
             /** @description An elastic job that grew or shrank */
             resizes: number;
-            /** @description A trial that its sweep had paused and let go on */
+            /** @description A trial or replica that was paused and goes on */
             promotions: number;
         };
         JobFields: {
@@ -1644,7 +1748,7 @@ export interface components {
         };
         /** @enum {unknown} */
         BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
-        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
+        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far, or its service does not need the replica. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
         Blocker: {
             code: components["schemas"]["BlockerCode"];
             sentence: string;
@@ -3735,6 +3839,80 @@ export interface operations {
                 content: {
                     "application/json": {
                         repositories: components["schemas"]["SpecRepository"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_services: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Where all services are asked, as `POST ADDRESS/NAME/ENDPOINT`; null: the coordinator was started without --services */
+                        address: string | null;
+                        services: components["schemas"]["Service"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Service"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    stop_service: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                service: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its jobs are being stopped */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        jobs: number[];
                     };
                 };
             };

@@ -20,6 +20,18 @@ class Cluster(Described):
         self.call("DELETE", "/retention/{experiment}", 204, token=USER, path=path)
         self.call("DELETE", "/retention/{experiment}", 404, token=USER, path=path)
 
+    def test_1e_services(self):
+        text = "version: 1\nname: answers\ntask: serve\nmodel: {init: models/bert}\nreplicas: {min: 1, max: 2}\nresources: {devices: 1, kind: cpu}\n"
+        self.submit(text)
+        told = self.call("GET", "/services").json()["services"]
+        self.assertEqual([one["name"] for one in told], ["answers"])
+        self.assertEqual(self.call("GET", "/services/{service}", path="/services/answers").json(), told[0])
+        self.call("GET", "/services/{service}", 404, path="/services/nothing")
+        self.call("DELETE", "/services/{service}", 404, token=USER, path="/services/nothing")
+        self.call("DELETE", "/services/{service}", 202, token=USER, path="/services/answers")
+        self.agent.orders_seen = 0
+        self.agent.orders()
+
     def test_1c_accounts_are_changed_and_charged(self):
         path = "/accounts/nlp%2Fbert"
         body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 1}}

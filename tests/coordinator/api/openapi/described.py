@@ -34,7 +34,7 @@ class Described(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.called = set()
-        cls.daemon = Daemon()
+        cls.daemon = Daemon("--services", "127.0.0.1:0")
         cls.agent = Agent(cls.daemon, devices=2)
         cls.agent.orders()
 
