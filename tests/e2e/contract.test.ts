@@ -252,6 +252,11 @@ describe.each([
       await client.operateJob(first.job.id, "cancel", subject.token);
     });
 
+    it("has services, each with its replicas", async () => {
+      for (const { ready, replicas } of (await client.getServices()).services)
+        expect(replicas.filter((replica) => replica.ready)).toHaveLength(ready);
+    });
+
     it("has the specs in git", async () => {
       for (const { specs } of await client.getSpecs())
         for (const { state, experiment } of specs) expect(experiment !== null).toBe(state === "submitted");

@@ -64,6 +64,13 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/specs_page")).SpecsPage,
   },
   {
+    path: "services",
+    title: "Services",
+    key: null,
+    section: "experiments",
+    load: async () => (await import("./pages/services_page")).ServicesPage,
+  },
+  {
     path: "board",
     title: "Board",
     key: "b",

@@ -76,6 +76,9 @@ function readList(coordinator: FakeCoordinator, resource: string, query: Query):
       return readBoard(coordinator, query);
     case "published":
       return readPublished(query);
+    case "services":
+      query.check();
+      return ok({ address: "http://127.0.0.1:7071", services: coordinator.services });
     case "specs":
       query.check();
       return ok({ repositories: coordinator.specs });

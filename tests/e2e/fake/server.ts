@@ -20,6 +20,7 @@ import { Network } from "./network";
 import { breachesOf, messageBreaches } from "./openapi";
 import { makeAccounts } from "./operate";
 import { readFrom } from "./reads";
+import { makeServices } from "./services";
 import { makeSpecs } from "./specs";
 import { serveStatic } from "./static_files";
 
@@ -39,6 +40,7 @@ export class FakeCoordinator {
   /** The owner of the token that readings carry. */
   readsAs: TokenOwner = "nobody";
   readonly accounts = makeAccounts();
+  services = makeServices(Date.now());
   specs = makeSpecs(Date.now());
   /** The bodies of operators' requests, by path. */
   readonly asked: { path: string; body: unknown }[] = [];

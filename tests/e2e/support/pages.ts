@@ -109,6 +109,7 @@ export const samples = (job: number): Sample[] => [
     ready: ".compare-table td",
   },
   { route: "specs", name: "specs in git", hash: "#/specs", ready: ".specs tbody tr" },
+  { route: "services", name: "services", hash: "#/services", ready: ".replicas tbody tr" },
   { route: "submit", name: "submit", hash: "#/submit", ready: ".cm-content" },
   { route: "", name: "an unknown page", hash: "#/nowhere", ready: ".notice" },
 ];

@@ -11,6 +11,7 @@ import type {
   Comparison,
   Drain,
   Reservation,
+  Services,
   Submitted,
   ExperimentDetail,
   ExperimentPage,
@@ -211,6 +212,8 @@ export const getProjection = (id: number, signal?: AbortSignal) =>
 
 export const getSpecs = async (signal?: AbortSignal) =>
   (await json<SpecRepositories>("/specs", { signal })).repositories;
+
+export const getServices = (signal?: AbortSignal) => json<Services>("/services", { signal });
 
 export interface LogQuery {
   attempt: number;

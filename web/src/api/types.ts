@@ -118,6 +118,9 @@ export type SpecRepository = Schemas["SpecRepository"];
 export type SpecFile = Schemas["SpecFile"];
 export type SpecRepositories = Reading<"/specs">;
 
+export type Service = Schemas["Service"];
+export type Services = Reading<"/services">;
+
 /** The numbers by kind of device. */
 export type Kinds<T> = Record<string, T>;
 /** Its usage includes the accounts below it. */

@@ -34,6 +34,9 @@ export function ExperimentsPage() {
             Studies
           </a>
           <SpecsLink />
+          <a href="#/services" class="specs-link">
+            Services
+          </a>
         </>
       }
     />
