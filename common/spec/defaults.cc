@@ -190,6 +190,11 @@ void fill_quantise(json& training) {
     fill(training["quantise"], to_json(QuantiseSpec{}));
 }
 
+void fill_distill(json& training) {
+  if (training.contains("distill") && training["distill"].is_object())
+    fill(training["distill"], to_json(DistillSpec{}));
+}
+
 void fill_after(json& after) {
   for (json& on : after)
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
@@ -239,6 +244,7 @@ json with_defaults(const json& document) {
       set_default(*training, "task", to_string(family.tasks.front()));
       fill_optimizer(*training, family);
       fill_quantise(*training);
+      fill_distill(*training);
     }
   }
   if (json* training = part("training"); training && training->value("task", json()) == "squad") {

@@ -1,4 +1,5 @@
-// The rules about training for 8-bit and sparse inference.
+// The rules about training for 8-bit and sparse inference, and about what such a training learns of a
+// teacher.
 #include <spdlog/fmt/fmt.h>
 
 #include "common/model/layout_rules.h"
@@ -8,7 +9,8 @@
 namespace podium {
 namespace {
 
-const std::string kQuantise = "/training/quantise", kSparse = "/training/sparse";
+const std::string kQuantise = "/training/quantise", kSparse = "/training/sparse",
+                  kDistill = "/training/distill";
 
 // What podium-worker calibrate makes models for inference of.
 void check_compressed_family(const Facts& facts, const std::string& key, Problems& problems) {
@@ -44,11 +46,36 @@ void check_sparse(const Facts& facts, Problems& problems) {
                                         dotted(extent), *whole, kSparseMultiple, layout->tensor));
 }
 
+void check_distill(const Facts& facts, Problems& problems) {
+  if (!facts.has(kDistill)) return;
+  const auto task = facts.text("/training/task");
+  if (task && task != to_string(TrainingTask::classify) && task != to_string(TrainingTask::squad))
+    problems.add_key(kDistill,
+                     fmt::format("training.distill is for the tasks classify and squad; leave it out "
+                                 "of a training for {}",
+                                 *task));
+  if (!facts.has("/model/init"))
+    problems.add_key(
+        kDistill,
+        "training.distill learns from the weights that model.init names, and there is no model.init; "
+        "write that of a model that was trained for the same task");
+  if (facts.flag("/training/classify/regression") == true)
+    problems.add_key(kDistill,
+                     "training.distill learns scores of classes, and training.classify.regression has none; "
+                     "keep one of the two");
+  if (facts.has("/training/classify/class_weights"))
+    problems.add_key(
+        kDistill,
+        "training.distill learns from all sequences alike, and training.classify.class_weights weighs "
+        "them by their classes; keep one of the two");
+}
+
 }  // namespace
 
 void check_compression(const Facts& facts, Problems& problems) {
   check_quantise(facts, problems);
   check_sparse(facts, problems);
+  check_distill(facts, problems);
 }
 
 }  // namespace podium

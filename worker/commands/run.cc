@@ -187,9 +187,13 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   const auto first_weights = [&](ParameterStore& parameters) {
     return fill_first_weights(launch, shape, tasks, parameters, *world, context.threads);
   };
-  Trainer trainer(launch.spec, *std::move(checkpoints),
-                  {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder,
-                   &activity, best_rule(launch.spec.checkpoint), first_ranges(launch, shape)});
+  std::optional<TeacherModel> teacher;
+  if (launch.spec.training.distill)
+    teacher.emplace(context, launch.spec, shape, tasks.head, groups.last_stage(), first_weights);
+  Trainer trainer(
+      launch.spec, *std::move(checkpoints),
+      {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder, &activity,
+       best_rule(launch.spec.checkpoint), first_ranges(launch, shape), teacher ? &*teacher : nullptr});
   try {
     trainer.run();
   } catch (...) {

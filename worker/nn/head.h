@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct HeadPlan {
                                       ParameterId word)>
       make;
   std::function<double(const ModelSpec&, const MicroBatch&)> forward_flops;
+  // Makes of what a teacher with the same head predicts of a batch, [rows, columns] in f32, the targets of
+  // the terms that learn it; none where no term does.
+  std::function<void(std::span<const float> predictions, MicroBatch&)> take_scores = {};
 };
 
 }  // namespace podium

@@ -13,7 +13,8 @@ inline constexpr std::size_t kMostLossTerms = 4;  // of a head
 
 inline constexpr int kTokenTypes = 2;  // segment A and segment B
 
-// What a loss term predicts: labels[i] or values[i] at positions[i] of the batch, flat and ascending.
+// What a loss term predicts: labels[i] or values[i] at positions[i] of the batch, flat and ascending; or a
+// teacher's scores, which are its values alone.
 struct Targets {
   std::vector<std::int32_t> positions;
   std::vector<std::int32_t> labels;

@@ -20,8 +20,9 @@ void check_batch(const MicroBatch& batch) {
   PODIUM_CHECK(batch.valid_lengths.empty() || batch.valid_lengths.size() == sequences,
                "one valid length a sequence, or none");
   for (const Targets& targets : batch.targets)
-    PODIUM_CHECK(targets.positions.size() == targets.labels.size() + targets.values.size(),
-                 "one label or value a position to predict");
+    PODIUM_CHECK(targets.positions.size() == targets.labels.size() + targets.values.size() ||
+                     (targets.positions.empty() && targets.labels.empty()),
+                 "one label or value a position to predict, or a teacher's scores");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "worker/nn/dropout_sites.h"
 #include "worker/nn/families/family.h"
+#include "worker/ops/distillation.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/squared_error.h"
 #include "worker/ops/tanh.h"
@@ -48,11 +49,14 @@ ConstTensorView SequenceHead::run(const PassContext& pass, ConstTensorView encod
   ops::tanh_forward(pass.context, pooled);
   if (dropout.active()) ops::dropout(pass.context, pooled, dropout, kept);
   classifier_.forward(pass.context, kept, logits);
-  add_loss(pass, logits, targets, gradient);
+  add_losses(pass, logits, targets, gradient);
   if (!gradient.wanted()) return logits;
 
   const TensorView d = activation(pass.workspace, hidden_), dpicked = activation(pass.workspace, hidden_);
-  classifier_.backward_weight_only(pass.context, kept, logits);
+  if (options_.teacher_term)
+    classifier_.backward_weight(pass.context, kept, logits);
+  else
+    classifier_.backward_weight_only(pass.context, kept, logits);
   classifier_.backward_input(pass.context, logits, d);
   if (dropout.active()) ops::dropout(pass.context, d, dropout, d);
   ops::tanh_backward(pass.context, pooled, d);
@@ -63,19 +67,33 @@ ConstTensorView SequenceHead::run(const PassContext& pass, ConstTensorView encod
 }
 
 // Replaces the logits by their gradient where it is wanted.
+void SequenceHead::add_losses(const PassContext& pass, TensorView logits, const ScoredRows& targets,
+                              const HeadGradient& gradient) {
+  if (!options_.teacher_term || !gradient.wanted())
+    return add_loss(pass, logits, targets, gradient, classifier_.bias_gradient());
+  const TensorView scores = pass.workspace.allocate(logits.dtype, logits.shape);
+  pass.context.memory.copy(scores.address, logits.address, logits.bytes());
+  add_loss(pass, logits, targets, gradient, {});  // the bias's gradient is that of both losses
+  const std::size_t term = *options_.teacher_term;
+  const Shape column{logits.size(), 1};
+  ops::distillation(pass.context, {scores.address, scores.dtype, column}, 0,
+                    {logits.shape[0], options_.classes}, pass.inputs.targets(term).values,
+                    static_cast<float>(options_.temperature), pass.inputs.loss_scale(term),
+                    {logits.address, logits.dtype, column}, pass.sums + term);
+}
+
 void SequenceHead::add_loss(const PassContext& pass, TensorView logits, const ScoredRows& targets,
-                            const HeadGradient& gradient) {
+                            const HeadGradient& gradient, TensorView dbias) {
   ops::CrossEntropySums* const sums = pass.sums + options_.term;
   const bool value = options_.classes == 0;
   const ConstTensorView weights = class_weights_.view();
   if (value && gradient.wanted())
-    ops::squared_error_backward(pass.context, logits, targets.values, gradient.scale,
-                                classifier_.bias_gradient(), sums);
+    ops::squared_error_backward(pass.context, logits, targets.values, gradient.scale, dbias, sums);
   else if (value)
     ops::squared_error(pass.context, logits, targets.values, sums);
   else if (gradient.wanted())
-    ops::cross_entropy_backward(pass.context, logits, targets.labels, gradient.scale,
-                                classifier_.bias_gradient(), sums, options_.classes, weights);
+    ops::cross_entropy_backward(pass.context, logits, targets.labels, gradient.scale, dbias, sums,
+                                options_.classes, weights);
   else
     ops::cross_entropy(pass.context, logits, targets.labels, sums, options_.classes, weights);
 }

@@ -12,6 +12,7 @@
 #include "worker/ops/attention.h"
 #include "worker/ops/cached_attention.h"
 #include "worker/ops/cross_entropy.h"
+#include "worker/ops/distillation.h"
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
 #include "worker/ops/fake_quantise.h"
@@ -56,6 +57,7 @@
   OP(class_gradients)               \
   OP(position_cross_entropy)        \
   OP(position_cross_entropy_backward) \
+  OP(distillation)                  \
   OP(squared_error)                 \
   OP(squared_error_backward)        \
   OP(embedding_forward)             \

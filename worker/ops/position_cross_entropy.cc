@@ -11,21 +11,12 @@ void check(const Context& context, const ConstTensorView& logits, std::int64_t c
            const SequenceRows& rows, std::span<const std::int32_t> labels) {
   PODIUM_CHECK(logits.shape.rank() == 2 && column >= 0 && column < logits.shape[1], "logits have the column");
   PODIUM_CHECK(std::ssize(labels) == rows.sequences, "one label a sequence");
-  PODIUM_CHECK(rows.begins.empty() || std::ssize(rows.begins) == rows.sequences + 1,
-               "a begin for every sequence and one behind the last, or none");
-  PODIUM_CHECK(rows.valid_lengths.empty() || std::ssize(rows.valid_lengths) == rows.sequences,
-               "one valid length a sequence, or none");
-  PODIUM_CHECK(!rows.begins.empty() || rows.sequences * rows.length <= logits.shape[0],
-               "logits have a row for every position");
+  check_sequence_rows(context, rows, logits.shape[0]);
   if (!backend(context).host_reads_integers) return;
-  PODIUM_CHECK(rows.begins.empty() || rows.begins.back() <= logits.shape[0],
-               "logits have a row for every position");
   for (std::int64_t s = 0; s < rows.sequences; ++s) {
-    const auto at = static_cast<std::size_t>(s);
-    const std::int64_t valid = !rows.begins.empty()          ? rows.begins[at + 1] - rows.begins[at]
-                               : !rows.valid_lengths.empty() ? rows.valid_lengths[at]
-                                                             : rows.length;
-    PODIUM_CHECK(valid > 0 && labels[at] < valid, "label outside the sequence's valid rows");
+    const RowsOfOne own = rows_of(rows, s, logits.shape[0]);
+    PODIUM_CHECK(labels[static_cast<std::size_t>(s)] < own.valid_end - own.begin,
+                 "label outside the sequence's valid rows");
   }
 }
 

@@ -9,18 +9,9 @@
 #include <span>
 
 #include "worker/ops/cross_entropy.h"
+#include "worker/ops/sequence_rows.h"
 
 namespace podium::ops {
-
-// Where each sequence's rows lie. The arrays lie where the tensors do.
-struct SequenceRows {
-  std::int64_t sequences = 0;
-  std::int64_t length = 0;                           // of each, with padding; without `begins`
-  std::span<const std::int32_t> valid_lengths = {};  // [sequences]; empty: there is no padding
-  // [sequences + 1]: sequence s has the rows from begins[s] up to begins[s + 1], all of them valid. Rows from
-  // the last one on belong to none.
-  std::span<const std::int32_t> begins = {};
-};
 
 // labels [sequences], each below the sequence's valid length; a sequence with a negative label counts for
 // nothing. Adds to `sums` as cross_entropy() does.

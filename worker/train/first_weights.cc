@@ -107,7 +107,7 @@ FirstWeights of_checkpoint(const FirstSource& source, const Beginning& run, Para
   return {std::move(warnings),
           "begins with the weights of " + describe(origin) +
               (drawn.empty() ? "" : ", but for " + named(drawn) + ", which are drawn"),
-          origin};
+          origin, drawn};
 }
 
 FirstWeights of_hugging_face(const fs::path& folder, const Beginning& run, ParameterStore& parameters) {
@@ -115,6 +115,7 @@ FirstWeights of_hugging_face(const fs::path& folder, const Beginning& run, Param
   if (std::string unknown = check_tokens(folder, run.launch, run.tasks); !unknown.empty())
     first.warnings.push_back(std::move(unknown));
   const std::vector<std::string> fresh = load_hugging_face(folder, run.model, parameters, run.head);
+  first.drawn = fresh;
   if (fresh.empty()) return first;
   const std::string why = why_labels_differ(folder, run.head);
   const std::string names = fmt::format("{}", fmt::join(fresh, ", "));

@@ -15,8 +15,9 @@ namespace podium {
 
 struct FirstWeights {
   std::vector<std::string> warnings;
-  std::string note;  // what people should know about them
-  Origin origin;     // the checkpoint that they are of; unknown where they are of none
+  std::string note;                     // what people should know about them
+  Origin origin;                        // the checkpoint that they are of; unknown where they are of none
+  std::vector<std::string> drawn = {};  // tensors that the source has not; none where there is no source
 };
 
 // Fills in all parameters. `model` is the job's with its vocabulary. A head that the source has not, or has

@@ -201,6 +201,10 @@ void Trainer::train_batch() {
   }
   if (spec_.training.stochastic_rounding)
     parameters().round_stochastically(spec_.training.seed, state_.step + 1);
+  if (parts_.teacher != nullptr) {
+    at("asking the teacher");
+    parts_.teacher->score(batch.micro_batches);
+  }
   compression_.prepare(engine_, batch.micro_batches);
   if (time_products(batch)) begin = std::chrono::steady_clock::now();
   at("computing forward and backward");

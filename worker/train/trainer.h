@@ -31,6 +31,7 @@
 #include "worker/train/product_timing.h"
 #include "worker/train/progress.h"
 #include "worker/train/task.h"
+#include "worker/train/teacher.h"
 #include "worker/train/throughput.h"
 
 namespace podium {
@@ -54,6 +55,8 @@ struct TrainerParts {
   std::optional<BestRule> best = {};
   // By what ranges a run that begins rounds its model's inputs; none: by those of its first batch.
   std::function<std::vector<float>()> first_ranges = {};
+  // Whose scores the model's head learns; may be none.
+  TeacherModel* teacher = nullptr;
 };
 
 class Trainer {

@@ -14,9 +14,14 @@ constexpr int kTokens = 20;
 
 class DeviceSpans : public OnDevice {
  protected:
+  // With a teacher's scores of it.
   static MicroBatch batch(std::uint64_t seed) {
     MicroBatch made = random_batch(small_spec(ModelFamily::bert), 2, seed, kTokens);
     made.targets = {sequence_targets({0, 5}, kTokens), sequence_targets({0, 9}, kTokens)};
+    Random random(seed, 1);
+    for (const std::size_t term : {kTaughtFirstTerm, kTaughtLastTerm})
+      for (int row = 0; row < 2 * kTokens; ++row)
+        made.targets[term].values.push_back(static_cast<float>(random.normal()));
     return made;
   }
   static std::vector<float> scores_of(const ModelOptions& options, Context context) {
@@ -30,17 +35,19 @@ class DeviceSpans : public OnDevice {
     return valid;
   }
   // The CPU computes in f32.
-  void expect_as_on_cpu(ModelOptions options, double tolerance) {
-    options.head = span_head();
+  void expect_as_on_cpu(ModelOptions options, double tolerance,
+                        const std::optional<DistillSpec>& distill = {}) {
+    options.head = span_head(distill);
     ModelOptions exact = options;
     exact.precision = Precision::fp32;
     const ModelSpec model = small_spec(ModelFamily::bert, 0.1);
-    const std::vector<MicroBatch> batches{batch(1), batch(2)};
+    const std::vector<MicroBatch> batches{batch(1), batch(2), batch(2), batch(1)};  // the last are replays
     const Outcome cpu = outcome_of(model, exact, batches, kKey, cpu_context());
     const Outcome device = outcome_of(model, options, batches, kKey, device_context());
-    for (const std::size_t term : {kFirstTerm, kLastTerm}) {
+    for (std::size_t term = 0; term < options.head->terms.size(); ++term) {
+      EXPECT_GT(cpu.losses[term].loss, 0);
       EXPECT_NEAR(device.losses[term].loss, cpu.losses[term].loss, tolerance * cpu.losses[term].loss);
-      EXPECT_EQ(device.losses[term].count, 4);
+      EXPECT_EQ(device.losses[term].count, 8);
     }
     EXPECT_LT(worst_error(device.gradients, cpu.gradients), tolerance);
     const std::vector<float> expected = scores_of(exact, cpu_context());
@@ -51,6 +58,13 @@ class DeviceSpans : public OnDevice {
 TEST_F(DeviceSpans, AreScoredAsOnTheCpu) { expect_as_on_cpu({}, 2e-4); }
 
 TEST_F(DeviceSpans, AlsoWithoutPadding) { expect_as_on_cpu({.unpadded = true}, 2e-4); }
+
+TEST_F(DeviceSpans, LearnFromATeacherAsOnTheCpu) {
+  const DistillSpec distill{.temperature = 2};
+  expect_as_on_cpu({}, 2e-4, distill);
+  expect_as_on_cpu({.unpadded = true}, 2e-4, distill);
+  expect_as_on_cpu({.precision = Precision::bf16}, 6e-2, distill);
+}
 
 TEST_F(DeviceSpans, AlsoIn16BitsToTheirRounding) {
   expect_as_on_cpu({.precision = Precision::bf16}, 6e-2);

@@ -27,6 +27,8 @@ struct ReferenceHead {
   std::string name;
   std::map<std::string, std::vector<std::int32_t>> targets;
   std::map<std::string, float> scales;
+  std::vector<float> teacher = {};  // its scores, with those of padding
+  double temperature = 1;
 };
 
 struct Reference {
@@ -55,6 +57,8 @@ inline std::optional<Reference> run_reference(const ModelSpec& spec, const Param
                                 {"length", batch.length},
                                 {"head", head.name},
                                 {"scales", head.scales},
+                                {"teacher", head.teacher},
+                                {"temperature", head.temperature},
                                 {"parameters", nlohmann::json::array()},
                                 {"batch", nlohmann::json::array()}};
   for (const Parameter& p : parameters.list()) {

@@ -118,6 +118,21 @@ def span(case, weights, batch, x):
             for column, name in enumerate(("first", "last"))}, scores
 
 
+def divergence(case, scores, teacher):
+    """T² · KL(teacher, student) of scores whose last dimension is one softmax, summed."""
+    t = case["temperature"]
+    return t * t * F.kl_div((scores / t).log_softmax(-1), (teacher / t).log_softmax(-1), reduction="sum", log_target=True)
+
+
+def taught_span(case, weights, batch, x):
+    losses, scores = span(case, weights, batch, x)
+    teacher = torch.tensor(case["teacher"], dtype=torch.float64).view_as(scores)
+    for column, name in enumerate(("first", "last")):
+        losses["taught_" + name] = sum(divergence(case, scores[s, :n, column], teacher[s, :n, column])
+                                       for s, n in enumerate(batch["valid_lengths"]))
+    return losses, scores
+
+
 def sequence_outputs(weights, x):
     return linear(weights, torch.tanh(linear(weights, x[:, 0], "bert.pooler.dense")), "classifier")
 
@@ -127,11 +142,19 @@ def classes(case, weights, batch, x):
     return {"class": F.cross_entropy(logits, batch["labels"], weight=batch["class_weights"].double())}, logits
 
 
+def taught_classes(case, weights, batch, x):
+    logits = sequence_outputs(weights, x)
+    teacher = torch.tensor(case["teacher"], dtype=torch.float64).view_as(logits)
+    return {"class": F.cross_entropy(logits, batch["labels"], reduction="sum"),
+            "taught_class": divergence(case, logits, teacher)}, logits
+
+
 def value(case, weights, batch, x):
     values = sequence_outputs(weights, x)
     return {"value": F.mse_loss(values.squeeze(), batch["values"].double())}, values
 
 
-HEADS = {"pretraining": pretraining, "span": span, "classes": classes, "value": value}
+HEADS = {"pretraining": pretraining, "span": span, "taught_span": taught_span, "classes": classes,
+         "taught_classes": taught_classes, "value": value}
 
 main(pathlib.Path(sys.argv[1]))

@@ -19,7 +19,7 @@
 namespace podium::test {
 
 inline constexpr int kLength = 40;
-inline constexpr LossScales kScales{0.1F, 0.5F};
+inline constexpr LossScales kScales{0.1F, 0.5F, 0.2F, 0.3F};
 inline constexpr DropoutKey kKey{.seed = 3, .step = 17};
 
 inline ModelSpec small_spec(ModelFamily family, double dropout = 0.0) {

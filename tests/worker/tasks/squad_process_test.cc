@@ -8,8 +8,7 @@
 
 #include "common/base/file.h"
 #include "tests/paths.h"
-#include "tests/worker/tasks/squad_files.h"
-#include "tests/worker/train/worker_job.h"
+#include "tests/worker/tasks/squad_jobs.h"
 
 namespace podium {
 namespace {
@@ -19,56 +18,18 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::int64_t kSteps = 200;
-
-// The answer is the one colour in a context of other words; every fourth question asks for what is not there.
-std::string coloured(int contexts, int seed) {
-  const char* const kinds[] = {"red", "light green", "blue"};
-  std::vector<nlohmann::json> paragraphs;
-  for (int i = 0; i < contexts; ++i) {
-    const bool none = i % 4 == 3;
-    const std::string kind = kinds[(i * 7 + seed) % 3];
-    const std::string before = i % 2 == 0 ? "the road  is " : "a ship was ";
-    const std::string context = before + (none ? "here" : kind) + (i % 5 == 0 ? " here, the ship" : "");
-    paragraphs.push_back(squad_paragraph(context, {{"q" + std::to_string(i), "what is the colour", kind,
-                                                    none ? -1 : static_cast<int>(before.size())}}));
-  }
-  return squad_file(paragraphs, "v2.0");
-}
-
-JobSpec colours() {
-  JobSpec spec = tiny_job(kSteps);
-  spec.training.task = TrainingTask::squad;
-  spec.data = {{"train.json"}, {"colours.txt", true, "", ""}};
-  spec.training.optimizer.lr = 5e-3;
-  spec.training.sequence_length = 14;
-  spec.training.squad = {.document_stride = 4, .query_length = 4};
-  spec.model.layers = 2;
-  spec.evaluate = {20, "held-out.json", 1000};
-  return spec;
-}
-
-void write_colours(const WorkerJob& job) {
-  write_file_atomic(job.data() / "train.json", coloured(120, 0));
-  write_file_atomic(job.data() / "held-out.json", coloured(50, 1));
-  write_file_atomic(
-      job.data() / "colours.txt",
-      "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\nroad\nship\nis\nwas\nhere\nred\nlight\ngreen\nblue\n,"
-      "\nwhat\ncolour\n");
-}
-
 class SquadOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(SquadOn, ItLearnsAndAKilledRunResumesToTheBit) {
   const JobLayout layout = layout_of_name(GetParam());
-  JobSpec spec = colours();
+  JobSpec spec = questions();
   spec.training.unpadded = GetParam() == "data2";
   WorkerJob unbroken(spec);
-  write_colours(unbroken);
+  write_questions(unbroken);
   ASSERT_THAT(unbroken.run(layout), Each(0)) << unbroken.errors();
-  EXPECT_GT(unbroken.metric("eval/f1").at(kSteps), 95);
-  EXPECT_GT(unbroken.metric("eval/no_answer_exact_match").at(kSteps), 90);
-  EXPECT_GT(unbroken.metric("eval/sequences_per_second").at(kSteps), 0);
+  EXPECT_GT(unbroken.metric("eval/f1").at(kSquadSteps), 95);
+  EXPECT_GT(unbroken.metric("eval/no_answer_exact_match").at(kSquadSteps), 90);
+  EXPECT_GT(unbroken.metric("eval/sequences_per_second").at(kSquadSteps), 0);
 
   Child scoring({test::program_path("podium-worker"), "score", (unbroken.data() / "held-out.json").string(),
                  (unbroken.checkpoints() / "predictions.json").string(), "--null-odds",
@@ -76,17 +37,17 @@ TEST_P(SquadOn, ItLearnsAndAKilledRunResumesToTheBit) {
                 unbroken.data() / "scores");
   ASSERT_EQ(exit_of(scoring), 0);
   const auto scores = nlohmann::json::parse(read_file(unbroken.data() / "scores"));
-  EXPECT_DOUBLE_EQ(scores.at("exact"), unbroken.metric("eval/exact_match").at(kSteps));
-  EXPECT_DOUBLE_EQ(scores.at("best_f1"), unbroken.metric("eval/best_f1").at(kSteps));
+  EXPECT_DOUBLE_EQ(scores.at("exact"), unbroken.metric("eval/exact_match").at(kSquadSteps));
+  EXPECT_DOUBLE_EQ(scores.at("best_f1"), unbroken.metric("eval/best_f1").at(kSquadSteps));
 
   WorkerJob broken(spec);
-  write_colours(broken);
+  write_questions(broken);
   broken.start(layout);
   ASSERT_TRUE(broken.wait_for_step(83)) << broken.errors();
   for (int rank = 0; rank < layout.processes; ++rank) broken.rank(rank).signal(SIGKILL);
   broken.wait();
   ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
-  EXPECT_EQ(broken.tensors(kSteps), unbroken.tensors(kSteps));
+  EXPECT_EQ(broken.tensors(kSquadSteps), unbroken.tensors(kSquadSteps));
   EXPECT_EQ(broken.metric("eval/f1"), unbroken.metric("eval/f1"));
   for (const char* const name : {"predictions.json", "nbest_predictions.json", "null_odds.json"})
     EXPECT_EQ(read_file(broken.checkpoints() / name), read_file(unbroken.checkpoints() / name));
@@ -98,10 +59,10 @@ INSTANTIATE_TEST_SUITE_P(Layouts, SquadOn, testing::Values("data1", "data2", "te
 // The answers of a checkpoint, of the folder made of it, and of a model that began with that folder and
 // learnt nothing more.
 TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
-  JobSpec spec = colours();
+  JobSpec spec = questions();
   spec.training.schedule.steps = 100;
   WorkerJob job(spec);
-  write_colours(job);
+  write_questions(job);
   ASSERT_THAT(job.run(1), Each(0)) << job.errors();
   const auto run = [&](const std::string& command) {
     std::filesystem::remove(job.data() / "log");
@@ -162,7 +123,7 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
   spec.training.optimizer.weight_decay = 0;
   spec.evaluate.every = 1;
   WorkerJob again(spec);
-  write_colours(again);
+  write_questions(again);
   std::filesystem::copy(job.data() / "model", again.data() / "model");
   ASSERT_THAT(again.run(1), Each(0)) << again.errors();
   EXPECT_EQ(read_file(again.checkpoints() / "nbest_predictions.json"),
@@ -173,12 +134,12 @@ TEST(SquadModel, ItIsExportedToTheBitAndAnswersTheSame) {
 class SquadLines : public testing::Test {
  protected:
   SquadLines() : job_(one_step()) {
-    write_colours(job_);
+    write_questions(job_);
     EXPECT_THAT(job_.run(1), Each(0)) << job_.errors();
   }
 
   static JobSpec one_step() {
-    JobSpec spec = colours();
+    JobSpec spec = questions();
     spec.training.schedule = {.steps = 1, .warmup = 0};
     return spec;
   }
@@ -233,10 +194,10 @@ TEST_F(SquadLines, AreRefusedWithKeysThatAreNotUsed) {
 }
 
 TEST(SquadModel, ItHasNoHeadForMeasuresOfLanguage) {
-  JobSpec spec = colours();
+  JobSpec spec = questions();
   spec.training.schedule.steps = 6;
   WorkerJob job(spec);
-  write_colours(job);
+  write_questions(job);
   ASSERT_THAT(job.run(1), Each(0)) << job.errors();
   Child measuring(
       {test::program_path("podium-worker"), "evaluate", (job.checkpoints() / "step-00000006").string(),
@@ -247,18 +208,18 @@ TEST(SquadModel, ItHasNoHeadForMeasuresOfLanguage) {
 }
 
 TEST(SquadTarget, ARunStopsOnceItsAnswersAreGoodEnough) {
-  JobSpec spec = colours();
+  JobSpec spec = questions();
   spec.target = TargetSpec{"eval/f1", 90.0, std::nullopt};
   WorkerJob job(spec);
-  write_colours(job);
+  write_questions(job);
   ASSERT_THAT(job.run(1), Each(0)) << job.errors();
-  EXPECT_LT(job.metric("eval/f1").rbegin()->first, kSteps);
+  EXPECT_LT(job.metric("eval/f1").rbegin()->first, kSquadSteps);
   EXPECT_GE(job.metric("eval/f1").rbegin()->second, 90);
 }
 
 TEST(SquadRefuses, MalformedDataByTheirPlace) {
-  WorkerJob job(colours());
-  write_colours(job);
+  WorkerJob job(questions());
+  write_questions(job);
   write_file_atomic(job.data() / "held-out.json", R"({"data": [{"paragraphs": [{"context": 1}]}]})");
   EXPECT_THAT(job.run(1), Each(static_cast<int>(WorkerExit::bad_data)));
   EXPECT_THAT(job.errors(), HasSubstr("held-out.json: data[0].paragraphs[0].context is no text"));

@@ -10,21 +10,6 @@
 namespace podium::ops::cpu {
 namespace {
 
-// Rows [begin, valid_end) are a sequence's, rows up to `end` are padding behind it.
-struct RowsOfOne {
-  std::int64_t begin, valid_end, end;
-};
-
-RowsOfOne rows_of(const SequenceRows& rows, std::int64_t sequence, std::int64_t all_rows) {
-  const auto at = static_cast<std::size_t>(sequence);
-  const bool last = sequence + 1 == rows.sequences;
-  if (!rows.begins.empty())
-    return {rows.begins[at], rows.begins[at + 1], last ? all_rows : rows.begins[at + 1]};
-  const std::int64_t begin = sequence * rows.length;
-  return {begin, begin + (rows.valid_lengths.empty() ? rows.length : rows.valid_lengths[at]),
-          last ? all_rows : begin + rows.length};
-}
-
 // A column of logits.
 template <class T>
 struct Column {

@@ -4,6 +4,7 @@
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/loss_totals.cuh"
 #include "worker/ops/cuda/reduce.cuh"
+#include "worker/ops/cuda/sequence_rows.cuh"
 #include "worker/ops/cuda/step_value.cuh"
 #include "worker/ops/position_cross_entropy.h"
 
@@ -12,28 +13,6 @@ namespace {
 
 constexpr int kWarps = 8;
 constexpr unsigned kThreads = 32 * kWarps;
-
-// SequenceRows as a kernel takes it; null where there is no such array.
-struct Places {
-  std::int64_t sequences, length, all_rows;
-  const std::int32_t *valid_lengths, *begins;
-};
-
-// Rows [begin, valid_end) are a sequence's, rows up to `end` are padding behind it.
-struct RowsOfOne {
-  std::int64_t begin, valid_end, end;
-};
-
-__device__ __forceinline__ RowsOfOne rows_of(const Places& places, std::int64_t sequence) {
-  const bool last = sequence + 1 == places.sequences;
-  if (places.begins != nullptr) {
-    const std::int64_t next = places.begins[sequence + 1];
-    return {places.begins[sequence], next, last ? places.all_rows : next};
-  }
-  const std::int64_t begin = sequence * places.length;
-  const std::int64_t valid = places.valid_lengths != nullptr ? places.valid_lengths[sequence] : places.length;
-  return {begin, begin + valid, last ? places.all_rows : begin + places.length};
-}
 
 template <class T, bool kGradient>
 __global__ void __launch_bounds__(kThreads)
@@ -75,12 +54,9 @@ void run(Context& context, T* logits, const Shape& shape, std::int64_t column, c
   if (labels.empty()) return;
   auto* const results =
       static_cast<RowResult*>(cuda_state(context).scratch(labels.size() * sizeof(RowResult)));
-  const Places places{rows.sequences, rows.length, shape[0],
-                      rows.valid_lengths.empty() ? nullptr : rows.valid_lengths.data(),
-                      rows.begins.empty() ? nullptr : rows.begins.data()};
   launch(context, "position_cross_entropy", position_cross_entropy_kernel<T, kGradient>,
-         static_cast<unsigned>(labels.size()), kThreads, 0, logits + column, shape[1], labels.data(), places,
-         scale, results);
+         static_cast<unsigned>(labels.size()), kThreads, 0, logits + column, shape[1], labels.data(),
+         places_of(rows, shape[0]), scale, results);
   add_totals(context, "position_cross_entropy", StoredResults{results}, labels, sums);
 }
 

@@ -2,7 +2,7 @@
 set(PODIUM_CUDA_KERNEL_SOURCES
     attention.cu attention_backward_keys.cu attention_backward_queries.cu attention_forward.cu attention_kept.cu
     attention_simple.cu attention_warpgroup_backward.cu attention_warpgroup_forward.cu backend.cc cached_attention.cu class_cross_entropy.cu
-    column_sums.cu convert.cu cross_entropy.cu cuda_device.cu dropout.cu embedding.cu fake_quantise.cu float8.cu gelu.cu layer_norm.cu
+    column_sums.cu convert.cu cross_entropy.cu cuda_device.cu distillation.cu dropout.cu embedding.cu fake_quantise.cu float8.cu gelu.cu layer_norm.cu
     linear.cc optimizer.cu partial_sums.cu position_cross_entropy.cu product_choices.cc
     products.cc pruned.cu rms_norm.cu rotary_heads.cu rows.cu squared_error.cu state.cu swiglu.cu tanh.cu
     inference/attention_split.cu inference/finish.cu inference/layer_norm.cu inference/linear.cc

@@ -24,20 +24,32 @@ class ClassifyHead final : public Head {
 
 }  // namespace
 
-HeadPlan classify_head(int classes, double dropout, const std::vector<float>& class_weights) {
-  const SequenceHeadOptions options{.classifier = kBertClassifier,
-                                    .classes = classes,
-                                    .term = kClassTerm,
-                                    .dropout = dropout,
-                                    .class_weights = class_weights};
-  return {{{"class"}},
-          [options](ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId) {
-            return std::make_unique<ClassifyHead>(store, tensor, spec, options);
-          },
-          [classes](const ModelSpec& spec, const MicroBatch& batch) {
-            const double hidden = spec.hidden;
-            return batch.sequences * 2 * hidden * (hidden + std::max(classes, 1));
-          }};
+HeadPlan classify_head(int classes, double dropout, const std::vector<float>& class_weights,
+                       const std::optional<DistillSpec>& distill) {
+  SequenceHeadOptions options{.classifier = kBertClassifier,
+                              .classes = classes,
+                              .term = kClassTerm,
+                              .dropout = dropout,
+                              .class_weights = class_weights};
+  if (distill) {
+    options.teacher_term = kTaughtClassTerm;
+    options.temperature = distill->temperature;
+  }
+  HeadPlan plan{
+      {{"class"}},
+      [options](ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId) {
+        return std::make_unique<ClassifyHead>(store, tensor, spec, options);
+      },
+      [classes](const ModelSpec& spec, const MicroBatch& batch) {
+        const double hidden = spec.hidden;
+        return batch.sequences * 2 * hidden * (hidden + std::max(classes, 1));
+      }};
+  if (!distill) return plan;
+  plan.terms.push_back({"taught class"});
+  plan.take_scores = [](std::span<const float> predictions, MicroBatch& batch) {
+    batch.targets[kTaughtClassTerm].values.assign(predictions.begin(), predictions.end());
+  };
+  return plan;
 }
 
 }  // namespace podium

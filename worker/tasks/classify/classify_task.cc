@@ -9,6 +9,7 @@
 #include "worker/input/text_files.h"
 #include "worker/tasks/classify/classify_head.h"
 #include "worker/tasks/held_out_files.h"
+#include "worker/tasks/taught_loss.h"
 
 namespace podium {
 namespace {
@@ -132,21 +133,20 @@ TaskBatch ClassifyTask::make_global_batch(const SampleRange& range) const {
 
 LossScales ClassifyTask::scales(const Sums& totals) const {
   const double weight = text_->labels->loss_weight(totals);
-  return {weight > 0 ? static_cast<float>(1 / weight) : 0.0F};
-}
-
-Metrics ClassifyTask::mean_loss(const std::string& name, const Sums& totals, const LossSums& losses) const {
-  const double weight = text_->labels->loss_weight(totals);
-  if (weight <= 0) return {};
-  return {{name, losses[kClassTerm].loss / weight}};
+  return taught_scales(training_.distill, {weight > 0 ? static_cast<float>(1 / weight) : 0.0F}, 1);
 }
 
 Metrics ClassifyTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  return mean_loss("train/loss", totals, losses);
+  const double weight = text_->labels->loss_weight(totals);
+  if (weight <= 0) return {};
+  return taught_loss(training_.distill, losses[kClassTerm].loss / weight,
+                     losses[kTaughtClassTerm].loss / weight);
 }
 
 Findings ClassifyTask::findings(const Evaluation& held_out) const {
-  Metrics metrics = mean_loss("eval/loss", held_out.totals, held_out.losses);
+  const double weight = text_->labels->loss_weight(held_out.totals);
+  Metrics metrics;
+  if (weight > 0) metrics.emplace_back("eval/loss", held_out.losses[kClassTerm].loss / weight);
   std::ranges::copy(text_->labels->metrics(held_out), std::back_inserter(metrics));
   return {std::move(metrics), {}};
 }
@@ -155,15 +155,15 @@ TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const ClassifyText>(spec, data_folder, reading);
   const std::vector<std::string>& classes = text->training.classes();
-  return {
-      text->tokenizer.vocabulary().size(),
-      text->training.identity(),
-      classify_head(static_cast<int>(classes.size()), spec.training.classify.dropout, text->class_weights),
-      [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
-        return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
-      },
-      classes,
-      [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
+  return {text->tokenizer.vocabulary().size(),
+          text->training.identity(),
+          classify_head(static_cast<int>(classes.size()), spec.training.classify.dropout, text->class_weights,
+                        classes.empty() ? std::nullopt : spec.training.distill),
+          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+            return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
+          },
+          classes,
+          [text](std::int64_t count) { return identity_of(text->tokenizer.vocabulary(), count); }};
 }
 
 }  // namespace podium

@@ -37,7 +37,7 @@ class ClassifyTask final : public Task {
   TaskBatch next() override { return batches_.next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
-  // train/loss, in nats a sentence, or squared.
+  // train/loss, in nats a sentence, or squared (taught_loss.h); nothing where no sentence weighs anything.
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
   std::size_t score_count() const override { return text_->labels->score_count(); }
   void score(const MicroBatch& batch, const Predictions& predictions, Sums& scores) const override {
@@ -54,8 +54,6 @@ class ClassifyTask final : public Task {
                        std::int64_t first_sample) const;
   MicroBatch collate(const LabelledText& text, std::span<const std::int64_t> samples) const;
   std::int64_t shuffled(std::int64_t sample) const;
-  // Nothing where no sentence weighs anything.
-  Metrics mean_loss(const std::string& name, const Sums& totals, const LossSums& losses) const;
 
   TrainingSpec training_;
   std::shared_ptr<const ClassifyText> text_;

@@ -13,6 +13,7 @@
 #include "worker/nn/row_layout.h"
 #include "worker/tasks/held_out_files.h"
 #include "worker/tasks/squad/span_head.h"
+#include "worker/tasks/taught_loss.h"
 #include "worker/train/phases.h"
 
 namespace podium {
@@ -161,11 +162,15 @@ TaskBatch SquadTask::make_global_batch(const SampleRange& samples) const {
 
 LossScales SquadTask::scales(const Sums& totals) const {
   const auto half = static_cast<float>(mean(0.5, totals[kFeatures]));
-  return {half, half};
+  return taught_scales(training_.distill, {half, half}, 2);
 }
 
 Metrics SquadTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  return {{"train/loss", mean(0.5 * (losses[kFirstTerm].loss + losses[kLastTerm].loss), totals[kFeatures])}};
+  const auto mean_of = [&](std::size_t first, std::size_t last) {
+    return mean(0.5 * (losses[first].loss + losses[last].loss), totals[kFeatures]);
+  };
+  return taught_loss(training_.distill, mean_of(kFirstTerm, kLastTerm),
+                     mean_of(kTaughtFirstTerm, kTaughtLastTerm));
 }
 
 std::size_t SquadTask::score_count() const {
@@ -242,7 +247,7 @@ TaskSource squad_task_source(const JobSpec& spec, const std::filesystem::path& d
   return {
       text->tokenizer.vocabulary().size(),
       text->training.identity(),
-      span_head(),
+      span_head(spec.training.distill),
       [text, evaluate = spec.evaluate, place = DataRank{data_rank, data_size}](const TrainingSpec& phase) {
         return std::make_unique<SquadTask>(phase, evaluate, text, place);
       },

@@ -49,7 +49,7 @@ class SquadTask final : public Task {
   TaskBatch next() override { return batches_.next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
-  // train/loss, in nats a feature: the mean of both terms.
+  // train/loss, in nats a feature: the mean of both terms (taught_loss.h).
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
 
   std::size_t score_count() const override;
