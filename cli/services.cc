@@ -22,7 +22,7 @@ std::string milliseconds_text(const json& value) {
 }
 
 // "rolling from 3: job 12 is not ready yet", "job 12 failed: …"; "" while all is as it should be.
-std::string state_text(const json& service) {
+std::string remark_text(const json& service) {
   const json roll = field(service, "roll");
   const json failure = field(service, "failure");
   const std::string state = text_field(roll, "state");
@@ -56,7 +56,7 @@ std::string services_table(const json& services, const Terminal& terminal) {
                {milliseconds_text(field(service, "queue_ms"))},
                {human_value(number_field(service, "requests_per_second"))},
                {text_field(service, "url", "–")},
-               {printable(state_text(service))}});
+               {printable(remark_text(service))}});
   return table.empty() ? "No services. A spec with \"task: serve\" makes one; docs/serving.md shows it.\n"
                        : table.render(terminal);
 }

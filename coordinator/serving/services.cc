@@ -10,7 +10,7 @@ namespace podium {
 namespace {
 
 // "40ms"
-std::string time_text(double millis) { return format_duration(Duration{std::llround(millis)}); }
+std::string millis_text(double millis) { return format_duration(Duration{std::llround(millis)}); }
 
 std::string experiment_text(ExperimentId experiment) { return "experiment " + to_string(experiment); }
 
@@ -143,14 +143,14 @@ class Controller {
     const auto limit = static_cast<double>(service.replica.queue.count());
     const bool full = lasts(load.full_since, mean > limit, limits_.full_for);
     const bool idle = lasts(load.idle_since, longest < limit / limits_.idle_part, limits_.idle_for);
-    if (full && ready.size() == active.size() && active.size() < service.own.size()) {
+    if (full && ready.size() == active.size()) {
       load = {};
-      promote(service, "requests wait " + time_text(mean) + " in the queues, and at most " +
-                           time_text(limit) + " are wished");
+      promote(service, "requests wait " + millis_text(mean) + " in the queues, and at most " +
+                           millis_text(limit) + " are wished");
     } else if (idle && std::ssize(active) > service.replica.min) {
       load = {};
       commands_.emplace_back(PauseReplica{
-          active.back().job->id, "requests have waited less than " + time_text(limit / limits_.idle_part) +
+          active.back().job->id, "requests have waited less than " + millis_text(limit / limits_.idle_part) +
                                      " for " + format_duration(limits_.idle_for)});
     }
   }

@@ -32,7 +32,7 @@ json service() {
   old.update({{"job", 1},
               {"experiment", 1},
               {"ready", true},
-              {"ready_since_ms", 1000},
+              {"ready_since_ms", nullptr},
               {"queue_ms", 12.25},
               {"requests_per_second", 81.5},
               {"in_flight", 3}});
@@ -82,9 +82,9 @@ TEST_F(Commands, TheReplicasOfAServiceAreShown) {
   fake_.on("GET /api/v1/services/answers", service());
   const auto ran = program_.run({"services", "show", "answers"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("5           2  paused   –"));
+  EXPECT_THAT(ran.out, HasSubstr("  5           2  paused   –          no"));
   EXPECT_THAT(ran.out, HasSubstr("is paused by its service: the replicas of experiment 1"));
-  EXPECT_THAT(ran.out, HasSubstr("4           2  running  node-1        no      –"));
+  EXPECT_THAT(ran.out, HasSubstr("  4           2  running  node-1     no"));
   EXPECT_THAT(ran.out, HasSubstr("12.25 ms        81.5          3"));
 }
 

@@ -1,133 +1,15 @@
-// The controller of services against the real core: replicas on nodes that start what they are told, and a
-// gateway whose word is what the test says.
-#include "coordinator/serving/services.h"
-
+// How many replicas a service has, which are started again, and how it ends.
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
-#include <set>
-
-#include "tests/coordinator/core/cluster_fixture.h"
+#include "tests/coordinator/serving/services_fixture.h"
 
 namespace podium {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr TaskExit kSaved{79, 0, "", ExitCause::ordered};
-
-class Services : public ClusterTest {
- protected:
-  Services() { join(node_); }
-
-  void submit_service(int min, int max, const std::string& name = "answers", int priority = 50) {
-    JobRequest request = request_for(1);
-    request.replica = Replica{name, min, max, milliseconds(20)};
-    request.walltime = kLongestWalltime;
-    request.priority = priority;
-    const auto answer =
-        turn(SubmitExperiment{name, std::vector<JobRequest>(static_cast<std::size_t>(max), request)});
-    ASSERT_TRUE(answer.ok()) << describe(answer.errors());
-  }
-
-  // One second: what has been told to stop leaves, what was ordered runs, and whoever runs is ready, but for
-  // those in `slow_`.
-  void second() {
-    now_ += seconds(1);
-    std::vector<Told> exits;
-    for (const auto& [id, job] : state_.jobs)
-      if (job.attempt && job.attempt->stop != StopCause::none && !stubborn_.contains(id))
-        exits.push_back({task(id, 0), kSaved});
-    report(node_, exits);
-    turn(Tick{});
-    look();
-    note_ready();
-  }
-
-  // What the controller decides for what is true now.
-  void look() {
-    done_.clear();
-    for (const Command& command : steps(state_, health(), memory_, limits_, now_)) {
-      EXPECT_TRUE(turn(command).ok());
-      done_.push_back(text_of(command));
-    }
-    for (const std::string& text : done_) history_.push_back(text);
-  }
-
-  void pass(int count) {
-    for (int i = 0; i < count; ++i) second();
-  }
-
-  ReplicasHealth health() const {
-    ReplicasHealth health;
-    for (const auto& [id, job] : state_.jobs) {
-      if (job.state != JobState::running || job.attempt->stop != StopCause::none) continue;
-      ReplicaHealth& of = health[job.attempt_id()];
-      const auto silent = silent_since_.find(id);
-      of.ready = !slow_.contains(id) && silent == silent_since_.end();
-      if (silent != silent_since_.end()) of.silent = now_ - silent->second;
-      of.queue_ms = queue_ms_;
-    }
-    return health;
-  }
-
-  static std::string text_of(const Command& command) {
-    if (const auto* pause = std::get_if<PauseReplica>(&command)) return "pause " + to_string(pause->job);
-    if (const auto* promote = std::get_if<PromoteReplica>(&command))
-      return "promote " + to_string(promote->job);
-    if (const auto* requeue = std::get_if<RequeueJob>(&command)) return "restart " + to_string(requeue->job);
-    return "cancel " + to_string(std::get<CancelJob>(command).job);
-  }
-
-  // How many were ready at the least, since the test began to look.
-  void note_ready() {
-    int ready = 0;
-    for (const auto& [attempt, health] : health()) ready += health.ready;
-    fewest_ready_ = std::min(fewest_ready_, ready);
-  }
-
-  std::string states() {
-    std::string text;
-    for (const auto& [id, job] : state_.jobs)
-      text += (text.empty() ? "" : " ") + to_string(id) + ":" +
-              std::string(job.paused ? "paused" : to_string(job.state));
-    return text;
-  }
-
-  // As after a restart of the coordinator: a state from the disk, and no memory.
-  void restart_coordinator() {
-    ClusterState empty;
-    empty.limits = state_.limits;
-    empty.scheduling = state_.scheduling;
-    state_ = cluster_state_from_json(nlohmann::json::parse(to_json(state_).dump()), empty);
-    memory_ = {};
-    plan_ = {};
-    turn(CoordinatorUp{});
-    EXPECT_THAT(steps(state_, {}, memory_, limits_, now_), IsEmpty())
-        << "before the gateway has told anything";
-  }
-
-  void fail_for_good(JobId id) { report(node_, {{task(id, 0), {65, 0, "no such model"}}}); }
-  ServiceStand service() {
-    health_ = health();
-    return services_of(state_, health_).at(0);
-  }
-
-  NodeDescription node_ = node_with("node-1", 6);
-  ServiceMemory memory_;
-  ServiceLimits limits_;
-  ReplicasHealth health_;
-  std::set<JobId> slow_, stubborn_;
-  std::map<JobId, Time> silent_since_;
-  double queue_ms_ = 10;  // neither long nor short
-  std::vector<std::string> done_, history_;
-  int fewest_ready_ = 100;
-};
 
 TEST_F(Services, NothingIsDoneWhileAllIsAsItShouldBe) {
   submit_service(2, 4);
@@ -135,210 +17,6 @@ TEST_F(Services, NothingIsDoneWhileAllIsAsItShouldBe) {
   EXPECT_THAT(history_, IsEmpty());
   EXPECT_EQ(states(), "1:running 2:running 3:paused 4:paused");
   EXPECT_EQ(roll_of(service()), Roll::none);
-}
-
-TEST_F(Services, ANewSpecTakesThePlaceOfTheOneBeforeReplicaByReplica) {
-  submit_service(3, 3);
-  pass(3);
-  submit_service(3, 3);
-  fewest_ready_ = 100;
-  pass(30);
-  EXPECT_THAT(history_,
-              ElementsAre("promote 4", "cancel 1", "promote 5", "cancel 2", "promote 6", "cancel 3"));
-  EXPECT_EQ(states(), "4:running 5:running 6:running");
-  EXPECT_EQ(fewest_ready_, 3) << "as many as before answer at every moment";
-  EXPECT_EQ(roll_of(service()), Roll::none);
-}
-
-TEST_F(Services, NoneOfTheOldGoesBeforeANewOneIsReady) {
-  submit_service(1, 1);
-  pass(3);
-  submit_service(1, 1);
-  slow_ = {{2}};
-  pass(60);
-  EXPECT_EQ(states(), "1:running 2:running");
-  EXPECT_EQ(roll_of(service()), Roll::rolling);
-  slow_.clear();
-  pass(3);
-  EXPECT_EQ(states(), "2:running");
-}
-
-TEST_F(Services, WhatTheOldOneHadBesideItsActiveReplicasIsCancelledLast) {
-  submit_service(1, 3);
-  pass(3);
-  submit_service(1, 2);
-  pass(1);
-  EXPECT_EQ(states(), "1:running 2:paused 3:paused 4:starting 5:paused");
-  pass(5);
-  EXPECT_EQ(states(), "4:running 5:paused");
-}
-
-TEST_F(Services, ARollKeepsTheNumberThatTheLoadAskedFor) {
-  submit_service(1, 3);
-  pass(3);
-  queue_ms_ = 50;
-  pass(40);
-  queue_ms_ = 10;
-  EXPECT_EQ(states(), "1:running 2:running 3:running");
-  submit_service(1, 3);
-  pass(30);
-  EXPECT_EQ(states(), "4:running 5:running 6:running");
-}
-
-TEST_F(Services, ANewSpecWithFewerReplicasEndsWithThose) {
-  submit_service(3, 3);
-  pass(3);
-  submit_service(1, 1);
-  pass(30);
-  EXPECT_EQ(states(), "4:running");
-}
-
-TEST_F(Services, ANewSpecWithMoreReplicasEndsWithThose) {
-  submit_service(1, 1);
-  pass(3);
-  submit_service(3, 3);
-  pass(30);
-  EXPECT_EQ(states(), "2:running 3:running 4:running");
-}
-
-TEST_F(Services, ARollIsHaltedWhereAReplicaFailsForGoodAndNoneHasBegun) {
-  submit_service(2, 3);
-  pass(3);
-  submit_service(2, 3);
-  slow_ = {{4}};
-  pass(2);
-  fail_for_good({4});
-  pass(300);
-  EXPECT_EQ(states(), "1:running 2:running 3:paused 5:paused 6:paused");
-  EXPECT_EQ(roll_of(service()), Roll::halted);
-  EXPECT_THAT(history_, ElementsAre("promote 4"));
-}
-
-TEST_F(Services, WhileARollIsHaltedTheOldOneFollowsItsLoad) {
-  submit_service(1, 2);
-  pass(3);
-  submit_service(1, 2);
-  slow_ = {{3}};
-  pass(2);
-  fail_for_good({3});
-  queue_ms_ = 50;
-  pass(30);
-  EXPECT_EQ(states(), "1:running 2:running 4:paused");
-}
-
-TEST_F(Services, ASpecAfterAHaltedOneRollsBothOff) {
-  submit_service(1, 2);
-  pass(3);
-  submit_service(1, 2);
-  slow_ = {{3}};
-  pass(2);
-  fail_for_good({3});
-  pass(3);
-  submit_service(1, 1);
-  pass(10);
-  EXPECT_EQ(states(), "5:running");
-}
-
-TEST_F(Services, ACancelledNewSpecLeavesTheOldOneAsItWas) {
-  submit_service(2, 2);
-  pass(3);
-  submit_service(2, 2);
-  slow_ = {{3}};
-  pass(2);
-  for (const JobId id : {JobId{3}, JobId{4}}) turn(CancelJob{id});
-  pass(5);
-  EXPECT_EQ(states(), "1:running 2:running");
-}
-
-TEST_F(Services, OneThatFailsForGoodAfterAnotherBecameReadyHaltsNothing) {
-  submit_service(3, 3);
-  pass(3);
-  submit_service(3, 3);
-  slow_ = {{5}};
-  pass(4);
-  ASSERT_EQ(states(), "2:running 3:running 4:running 5:running 6:paused");
-  fail_for_good({5});
-  pass(20);
-  EXPECT_EQ(states(), "4:running 6:running");
-}
-
-TEST_F(Services, OnAFullClusterAnOldReplicaMakesRoom) {
-  submit_service(3, 3);
-  turn(ChangeAccount{"default", {}, {}, {{"cpu", 3}}});
-  pass(3);
-  submit_service(3, 3);
-  fewest_ready_ = 100;
-  pass(5);
-  EXPECT_EQ(states(), "1:running 2:running 3:running 4:queued 5:paused 6:paused");
-  pass(60);
-  EXPECT_EQ(states(), "4:running 5:running 6:running");
-  EXPECT_GE(fewest_ready_, 1) << "one always answers";
-}
-
-TEST_F(Services, TheOnlyReplicaThatAnswersMakesNoRoom) {
-  submit_service(1, 1);
-  turn(ChangeAccount{"default", {}, {}, {{"cpu", 1}}});
-  pass(3);
-  submit_service(1, 1);
-  pass(100);
-  EXPECT_EQ(states(), "1:running 2:queued");
-  EXPECT_EQ(roll_of(service()), Roll::rolling);
-}
-
-TEST_F(Services, OneThatAnswersNothingMakesRoomAtOnce) {
-  submit_service(1, 1);
-  turn(ChangeAccount{"default", {}, {}, {{"cpu", 1}}});
-  slow_ = {{1}};
-  pass(3);
-  submit_service(1, 1);
-  pass(20);
-  EXPECT_EQ(states(), "2:running");
-}
-
-TEST_F(Services, ReplicasOfTheOldThatDoNotAnswerGoFirst) {
-  submit_service(3, 3);
-  slow_ = {{2}};
-  pass(3);
-  submit_service(3, 3);
-  pass(30);
-  EXPECT_THAT(history_,
-              ElementsAre("promote 4", "cancel 2", "promote 5", "cancel 1", "promote 6", "cancel 3"));
-}
-
-TEST_F(Services, ThreeSpecsAtOnceEndWithTheNewest) {
-  submit_service(2, 2);
-  pass(3);
-  submit_service(2, 2);
-  pass(2);
-  submit_service(2, 2);
-  pass(30);
-  EXPECT_EQ(states(), "5:running 6:running");
-}
-
-TEST_F(Services, ARestartOfTheCoordinatorAtEveryMomentOfARollChangesNothing) {
-  submit_service(2, 2);
-  pass(3);
-  submit_service(2, 2);
-  fewest_ready_ = 100;
-  for (int i = 0; i < 20; ++i) {
-    second();
-    restart_coordinator();
-  }
-  EXPECT_EQ(states(), "3:running 4:running");
-  EXPECT_THAT(history_, ElementsAre("promote 3", "cancel 1", "promote 4", "cancel 2"));
-  EXPECT_EQ(fewest_ready_, 2);
-}
-
-TEST_F(Services, ARestartOfTheCoordinatorKeepsAHaltedRollHalted) {
-  submit_service(1, 2);
-  pass(3);
-  submit_service(1, 2);
-  slow_ = {{3}};
-  pass(2);
-  fail_for_good({3});
-  restart_coordinator();
-  pass(60);
-  EXPECT_EQ(states(), "1:running 2:paused 4:paused");
 }
 
 TEST_F(Services, RequestsThatWaitBringOneMoreUpToTheMost) {
@@ -354,6 +32,13 @@ TEST_F(Services, RequestsThatWaitBringOneMoreUpToTheMost) {
   EXPECT_EQ(history_.size(), 1u) << "it is given time";
   pass(200);
   EXPECT_THAT(history_, ElementsAre("promote 2", "promote 3"));
+}
+
+TEST_F(Services, RequestsThatWaitAsLongAsTheyMayBringNone) {
+  submit_service(1, 2);
+  queue_ms_ = 20;
+  pass(100);
+  EXPECT_THAT(history_, IsEmpty());
 }
 
 TEST_F(Services, NoneIsAddedBeforeTheLastOneIsReady) {
@@ -405,6 +90,31 @@ TEST_F(Services, AFifthOfTheQueueIsNotIdle) {
   EXPECT_THAT(history_, IsEmpty());
 }
 
+TEST_F(Services, AllThatAreMissingStartAtOnce) {
+  submit_service(2, 4);
+  pass(3);
+  for (const JobId id : {JobId{1}, JobId{2}}) turn(PauseReplica{id, "somebody asks for it"});
+  second();
+  EXPECT_THAT(done_, ElementsAre("promote 2", "promote 1"));
+}
+
+TEST_F(Services, SinceWhenAReplicaIsReadyIsKnown) {
+  submit_service(1, 1);
+  pass(3);
+  const Time ready = now_ - seconds(2);
+  const auto since = [this] { return memory_.attempts.at(job({1}).attempt_id()).ready_since; };
+  EXPECT_EQ(since(), ready);
+  slow_ = {{1}};
+  second();
+  EXPECT_FALSE(since());
+  slow_.clear();
+  second();
+  EXPECT_EQ(since(), now_);
+  turn(CancelJob{{1}});
+  pass(3);
+  EXPECT_TRUE(memory_.attempts.empty());
+}
+
 TEST_F(Services, OneThatFailsForGoodIsReplaced) {
   submit_service(2, 3);
   pass(3);
@@ -445,8 +155,8 @@ TEST_F(Services, OneThatDoesNotBecomeReadyIsStartedAgainAfterFiveMinutes) {
   slow_ = {{1}};
   pass(300);
   EXPECT_THAT(history_, IsEmpty());
-  pass(2);
-  EXPECT_THAT(history_, ElementsAre("restart 1"));
+  second();
+  EXPECT_THAT(done_, ElementsAre("restart 1"));
 }
 
 TEST_F(Services, AReplicaOfANodeThatIsSilentIsLeftToTheCore) {
@@ -472,15 +182,6 @@ TEST_F(Services, TheEndOfAServiceCancelsAllItsJobs) {
   for (const Command& command : stop_service(service())) ASSERT_TRUE(turn(command).ok());
   pass(3);
   EXPECT_EQ(states(), "5:running");
-}
-
-TEST_F(Services, OneThatDrainsForLongIsNotToldTwice) {
-  submit_service(1, 1);
-  pass(3);
-  submit_service(1, 1);
-  stubborn_ = {{1}};
-  pass(20);
-  EXPECT_THAT(history_, ElementsAre("promote 2", "cancel 1"));
 }
 
 TEST_F(Services, TheirReasonsAreToldWithTheStop) {
