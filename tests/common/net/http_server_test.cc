@@ -372,5 +372,20 @@ TEST(HttpServer, SaysWhichAddressIsTaken) {
   }
 }
 
+TEST(HttpServer, ListensOnTheAddressOfAName) {
+  boost::asio::io_context io;
+  ServerOptions options;
+  options.listen.host = "localhost";
+  const HttpServer named(io.get_executor(), options, serve);
+  EXPECT_GT(named.port(), 0);
+  options.listen.host = std::string(300, 'a');  // longer than any name
+  try {
+    HttpServer unknown(io.get_executor(), options, serve);
+    FAIL() << "listened";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot listen on aaaa"));
+  }
+}
+
 }  // namespace
 }  // namespace podium

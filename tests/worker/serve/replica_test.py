@@ -257,6 +257,10 @@ class Replicas(unittest.TestCase):
             with Replica("same-job", "bert") as replica:
                 replica.launch["paths"]["checkpoints"] = holder.launch["paths"]["checkpoints"]
                 self.assertEqual(replica.ended(), 75, replica.log())
+            with Replica("two-processes", "bert") as replica:
+                replica.launch["world_size"] = 2
+                self.assertEqual(replica.ended(), 64, replica.log())
+                self.assertIn("one process with one device", replica.errors())
             with Replica("a-job", "bert") as replica:
                 replica.launch["spec"]["model"] = {"init_from": {"job": 3}}
                 self.assertEqual(replica.ended(), 64, replica.log())
