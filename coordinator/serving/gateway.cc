@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "common/net/access.h"
@@ -25,12 +26,14 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kTellHealth{1};
 constexpr std::uint64_t kMostBody = std::uint64_t{1} << 20;  // as podium-worker serve
+constexpr std::uint64_t kMostBodies = std::uint64_t{64} << 20;
 constexpr std::size_t kMostConnections = 4096;
 
 ServerOptions server_options(const HostPort& listen) {
   ServerOptions options;
   options.listen = listen;
   options.max_body = kMostBody;
+  options.max_bodies = kMostBodies;
   options.max_connections = kMostConnections;
   options.watch_clients = true;
   return options;
@@ -93,7 +96,7 @@ class Gateway::Impl {
   asio::awaitable<ServerReply> answer(ServerRequest request);
   asio::awaitable<ServerReply> ask(ServerRequest request, std::string service, std::string endpoint);
   ServerReply tell(const std::string& service, const std::string& request_id) const;
-  std::shared_ptr<ReplicaLink> least_loaded(const std::string& service, AttemptId except);
+  std::shared_ptr<ReplicaLink> least_loaded(const std::string& service, const std::set<AttemptId>& except);
   bool knows(const std::string& service) const { return std::ranges::count(services_, service) > 0; }
   asio::awaitable<void> tell_health();
   asio::awaitable<void> end(std::chrono::milliseconds grace);
@@ -176,10 +179,11 @@ ServerReply Gateway::Impl::tell(const std::string& service, const std::string& r
   return reply;
 }
 
-std::shared_ptr<ReplicaLink> Gateway::Impl::least_loaded(const std::string& service, AttemptId except) {
+std::shared_ptr<ReplicaLink> Gateway::Impl::least_loaded(const std::string& service,
+                                                         const std::set<AttemptId>& except) {
   std::vector<std::shared_ptr<ReplicaLink>> best;
   for (const auto& [attempt, link] : links_) {
-    if (link->place().service != service || !link->takes_requests() || attempt == except) continue;
+    if (link->place().service != service || !link->takes_requests() || except.contains(attempt)) continue;
     if (!best.empty() && link->in_flight() > best.front()->in_flight()) continue;
     if (!best.empty() && link->in_flight() < best.front()->in_flight()) best.clear();
     best.push_back(link);
@@ -189,14 +193,14 @@ std::shared_ptr<ReplicaLink> Gateway::Impl::least_loaded(const std::string& serv
 
 asio::awaitable<ServerReply> Gateway::Impl::ask(ServerRequest request, std::string service,
                                                 std::string endpoint) {
-  constexpr int kReplicas = 2;  // that are asked
+  constexpr int kTries = 2;  // of replicas that were ready
   std::optional<Relay::Begun> last;
-  AttemptId asked;
-  for (int i = 0; i < kReplicas; ++i) {
+  std::set<AttemptId> asked;
+  for (int tries = 0; tries < kTries;) {
     const std::shared_ptr<ReplicaLink> replica = least_loaded(service, asked);
     if (!replica) break;
-    asked = replica->place().attempt;
-    const auto relay = std::make_shared<Relay>(io_.get_executor());
+    asked.insert(replica->place().attempt);
+    const auto relay = std::make_shared<Relay>(io_.get_executor(), request.id);
     replica->ask(forwarded(request, service, endpoint), relay);
     const std::shared_ptr<ClientWatch> client = request.client;
     client->on_leave([relay] { relay->leave(); });
@@ -211,6 +215,10 @@ asio::awaitable<ServerReply> Gateway::Impl::ask(ServerRequest request, std::stri
       co_return reply;
     }
     if (!ask_another(*last)) break;
+    if (last->response.status == 503)
+      replica->doubt();
+    else
+      ++tries;
   }
   if (!last || !last->failure.empty() || last->response.status == 401) {
     ServerReply reply = problem(503,

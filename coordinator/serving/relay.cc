@@ -2,21 +2,27 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "common/net/problem.h"
 
 namespace podium {
 namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kMostUnread = std::size_t{1} << 20;  // bytes that a client may leave unread
+constexpr std::size_t kMostUnread = std::size_t{1} << 20;   // bytes of events that a client may leave unread
+constexpr std::size_t kMostAnswer = std::size_t{16} << 20;  // of any other answer
 constexpr char kEvents[] = "text/event-stream";
+constexpr char kEndOfEvent[] = "\n\n";
 
 }  // namespace
 
-Relay::Relay(asio::any_io_executor executor)
-    : changed_(std::move(executor), asio::steady_timer::time_point::max()) {}
+Relay::Relay(asio::any_io_executor executor, std::string request_id)
+    : changed_(std::move(executor), asio::steady_timer::time_point::max()),
+      request_id_(std::move(request_id)) {}
+
+std::size_t Relay::most() const { return events_ ? kMostUnread : kMostAnswer; }
 
 void Relay::begin(const HttpResponse& head) {
   response_.status = head.status;
@@ -27,7 +33,11 @@ void Relay::begin(const HttpResponse& head) {
 }
 
 bool Relay::add(std::string_view bytes) {
-  if (left_ || (events_ && come_.size() + bytes.size() > kMostUnread)) return false;
+  if (left_) return false;
+  if (come_.size() + bytes.size() > most()) {
+    failure_ = events_ ? "the client reads too slowly" : "the answer is too large";
+    return false;
+  }
   come_.append(bytes);
   wake();
   return true;
@@ -55,12 +65,20 @@ asio::awaitable<Relay::Begun> Relay::begun() {
 }
 
 asio::awaitable<std::optional<std::string>> Relay::next() {
-  while (come_.empty() && !ended_) co_await change();
-  if (!come_.empty()) co_return std::exchange(come_, {});
+  while (true) {
+    const std::size_t last = come_.rfind(kEndOfEvent);
+    if (last != std::string::npos) {
+      std::string rest = come_.substr(last + 2);
+      come_.resize(last + 2);
+      co_return std::exchange(come_, std::move(rest));
+    }
+    if (ended_) break;
+    co_await change();
+  }
   if (failure_.empty()) co_return std::nullopt;
-  const nlohmann::json error{
-      {"message", "the replica that wrote this text is gone: " + std::exchange(failure_, {})}};
-  co_return "event: error\ndata: " + error.dump() + "\n\n";
+  come_.clear();  // part of an event
+  const ServerReply told = problem(503, "the text ends here: " + std::exchange(failure_, {}), request_id_);
+  co_return "event: error\ndata: " + told.body + kEndOfEvent;
 }
 
 void Relay::leave() {

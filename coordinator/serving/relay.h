@@ -16,7 +16,8 @@ namespace podium {
 
 class Relay {
  public:
-  explicit Relay(boost::asio::any_io_executor executor);
+  // `request_id` names the request in what clients are told.
+  Relay(boost::asio::any_io_executor executor, std::string request_id);
 
   // Of the replica's side.
   void on_break_off(std::function<void()> call) { break_off_ = std::move(call); }
@@ -32,7 +33,7 @@ class Relay {
     std::string failure;  // "": none
   };
   boost::asio::awaitable<Begun> begun();
-  // The next events as they are; none at the end, also at that of a replica, which is then told as an event.
+  // The next events, whole and as they are; none at the end. A failure is told as the last event.
   boost::asio::awaitable<std::optional<std::string>> next();
   void leave();  // nobody reads any more
 
@@ -40,7 +41,10 @@ class Relay {
   boost::asio::awaitable<void> change();
   void wake() { changed_.cancel(); }
 
+  std::size_t most() const;
+
   boost::asio::steady_timer changed_;
+  std::string request_id_;
   std::function<void()> break_off_;
   HttpResponse response_;
   std::string come_;

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/logging.h"
 #include "common/net/spawn.h"
 
 namespace podium {
@@ -39,13 +40,19 @@ void ReplicaLink::start() {
 void ReplicaLink::retire() {
   retired_ = true;
   next_look_.cancel();
-  looks_.cancel();
   idle_.clear();
 }
 
 void ReplicaLink::close() {
+  closed_ = true;
   retire();
+  looks_.cancel();
   break_off();
+}
+
+void ReplicaLink::doubt() {
+  ready_ = false;
+  next_look_.cancel();
 }
 
 void ReplicaLink::break_off() {
@@ -62,7 +69,7 @@ ReplicaHealth ReplicaLink::health() const {
 }
 
 asio::awaitable<void> ReplicaLink::look_after(std::shared_ptr<ReplicaLink> self) {
-  while (!self->retired_) {
+  while (!self->closed_ && (!self->retired_ || !self->busy_.empty())) {
     co_await self->look();
     self->next_look_.expires_after(self->ready_ ? kLookEvery : kLookUntilReady);
     co_await self->next_look_.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -94,6 +101,9 @@ asio::awaitable<void> ReplicaLink::look() {
   if (!failure) co_return;
   if (*failure != NetFailure::timed_out) ready_ = false;
   if (SteadyClock::now() - answered_ < kSilent) co_return;
+  if (!busy_.empty())
+    spdlog::warn("replica {} of {} is silent: its {} requests are asked of others", to_string(place_.attempt),
+                 place_.service, busy_.size());
   ready_ = false;
   break_off();
 }
@@ -132,12 +142,14 @@ asio::awaitable<void> ReplicaLink::carry(std::shared_ptr<ReplicaLink> self, Http
     HttpResponse response = co_await client->stream(std::move(request), kAnswerTimeout, on_data, on_head);
     relay->end(std::move(response));
   } catch (const NetError& error) {
-    if (error.failure() == NetFailure::unreachable || error.failure() == NetFailure::broken)
-      self->ready_ = false;
-    relay->fail(error.what());
+    if (error.failure() != NetFailure::cancelled)
+      spdlog::info("a request of {}: {}", self->place_.service, error.what());
+    if (error.failure() == NetFailure::unreachable || error.failure() == NetFailure::broken) self->doubt();
+    relay->fail("the replica is gone");
   }
   relay->on_break_off({});
   self->busy_.erase(client);
+  if (self->retired_) self->next_look_.cancel();
   if (!self->retired_ && self->idle_.size() < kMostIdle) self->idle_.push_back(client);
 }
 

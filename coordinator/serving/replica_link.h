@@ -21,10 +21,12 @@ class ReplicaLink : public std::enable_shared_from_this<ReplicaLink> {
   ReplicaLink(boost::asio::any_io_executor executor, ReplicaPlace place);
 
   void start();  // to look after it
-  // No more requests. Those under way finish.
+  // No more requests. Those under way finish, unless it falls silent.
   void retire();
   // As retire(), and breaks off those under way.
   void close();
+  // It has refused a request as one that is not ready: it is asked again whether it is.
+  void doubt();
 
   const ReplicaPlace& place() const { return place_; }
   bool takes_requests() const { return ready_ && !retired_; }
@@ -48,6 +50,7 @@ class ReplicaLink : public std::enable_shared_from_this<ReplicaLink> {
   ReplicaPlace place_;
   bool ready_ = false;
   bool retired_ = false;
+  bool closed_ = false;
   ReplicaHealth told_;  // what it says of itself
   SteadyClock::time_point answered_ = SteadyClock::now();
   HttpClient looks_;

@@ -22,6 +22,9 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 constexpr char kAsk[] = "/answers/classify";
+constexpr char kRequest[] =
+    "POST /answers/classify HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+    "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
 
 // A replica of the service "answers". What it does to a request is `does`, on its own thread.
 class Replica {
@@ -327,13 +330,14 @@ TEST_F(GatewayTest, ServerSentEventsPassAsTheyCome) {
   EXPECT_EQ(events, (std::vector<std::string>{"1", "2"}));
 }
 
+// What it had begun to say is left out, and where it is stays with the coordinator.
 TEST_F(GatewayTest, AReplicaThatDiesInATextIsToldAsAnEvent) {
   Replica replica(1, [](ServerRequest) -> asio::awaitable<ServerReply> {
     ServerReply reply;
     reply.headers.set("Content-Type", "text/event-stream");
     reply.next_piece = [sent = false]() mutable -> asio::awaitable<std::optional<std::string>> {
       if (std::exchange(sent, true)) throw std::runtime_error("the process is gone");
-      co_return "data: 1\n\n";
+      co_return "data: 1\n\ndata: {\"text\": \"ha";
     };
     co_return reply;
   });
@@ -341,7 +345,46 @@ TEST_F(GatewayTest, AReplicaThatDiesInATextIsToldAsAnEvent) {
   serve({replica.place()}, 1);
   const HttpResponse response = post();
   EXPECT_EQ(response.status, 200);
-  EXPECT_TRUE(response.body.starts_with("data: 1\n\nevent: error\ndata: {")) << response.body;
+  constexpr std::string_view kBegin = "data: 1\n\nevent: error\ndata: ";
+  ASSERT_TRUE(response.body.starts_with(kBegin)) << response.body;
+  ASSERT_TRUE(response.body.ends_with("\n\n"));
+  const json told = json::parse(response.body.substr(kBegin.size()));
+  EXPECT_EQ(told.at("status"), 503);
+  EXPECT_EQ(told.at("detail"), "the text ends here: the replica is gone");
+}
+
+TEST_F(GatewayTest, AClientThatReadsTooSlowlyIsTold) {
+  std::atomic<int> pieces = 0;
+  Replica replica(1, [&pieces](ServerRequest) -> asio::awaitable<ServerReply> {
+    ServerReply reply;
+    reply.headers.set("Content-Type", "text/event-stream");
+    reply.next_piece = [&pieces]() -> asio::awaitable<std::optional<std::string>> {
+      if (++pieces > 4000) co_return std::nullopt;
+      co_return "data: " + std::string(16000, 'x') + "\n\n";  // 64 MB, more than sockets hold
+    };
+    co_return reply;
+  });
+  start();
+  serve({replica.place()}, 1);
+  RawClient client(url_);
+  client.send(kRequest);
+  for (int before = -1; pieces == 0 || pieces != before; std::this_thread::sleep_for(300ms)) before = pieces;
+  const std::string answer = client.read_all();
+  EXPECT_NE(answer.find("event: error"), std::string::npos);
+  EXPECT_NE(answer.find("the client reads too slowly"), std::string::npos);
+}
+
+TEST_F(GatewayTest, AnAnswerBeyondAllMeasureIsNotKept) {
+  Replica replica(1, [](ServerRequest) -> asio::awaitable<ServerReply> {
+    ServerReply reply = Replica::json_reply({});
+    reply.body = std::string(std::size_t{17} << 20, ' ');
+    co_return reply;
+  });
+  start();
+  serve({replica.place()}, 1);
+  const HttpResponse response = post();
+  EXPECT_EQ(response.status, 503);
+  EXPECT_NE(response.body.find("the answer is too large"), std::string::npos) << response.body;
 }
 
 TEST_F(GatewayTest, AClientThatLeavesIsGivenUpAtTheReplica) {
@@ -360,9 +403,7 @@ TEST_F(GatewayTest, AClientThatLeavesIsGivenUpAtTheReplica) {
   start();
   serve({replica.place()}, 1);
   RawClient client(url_);
-  client.send(
-      "POST /answers/classify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
-      "application/json\r\nContent-Length: 2\r\n\r\n{}");
+  client.send(kRequest);
   while (replica.asked() == 0) std::this_thread::sleep_for(1ms);
   client.close();
   for (int i = 0; i < 500 && !left; ++i) std::this_thread::sleep_for(10ms);
@@ -381,6 +422,31 @@ TEST_F(GatewayTest, AReplicaThatIsNotListedAnyMoreFinishesWhatItHas) {
   EXPECT_EQ(post().body, R"({"replica":2})");
   open.set_value();
   EXPECT_EQ(waiting.get().body, R"({"replica":1})");
+}
+
+TEST_F(GatewayTest, ARequestIsAskedOfAnotherWhereTheReplicaFallsSilentAfterItsEnd) {
+  std::promise<void> open;
+  Replica old(1, wait_for(open.get_future().share(), 1)), young(2);
+  start();
+  serve({old.place()}, 1);
+  auto waiting = std::async(std::launch::async, [this] { return post(); });
+  while (old.asked() == 0) std::this_thread::sleep_for(1ms);
+  serve({young.place()}, 1);
+  old.hangs = true;
+  EXPECT_EQ(waiting.get().body, R"({"replica":2})");
+  old.hangs = false;
+  open.set_value();
+}
+
+// Each refuses at once, and so has the fewest requests under way.
+TEST_F(GatewayTest, ManyReplicasThatStopDoNotHideTheOneThatServes) {
+  const auto stops = [](ServerRequest) -> asio::awaitable<ServerReply> {
+    co_return Replica::json_reply({{"status", 503}}, 503);
+  };
+  Replica one(1, stops), two(2, stops), three(3, stops), serves(4);
+  start();
+  serve({one.place(), two.place(), three.place(), serves.place()}, 4);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(post().body, R"({"replica":4})");
 }
 
 TEST_F(GatewayTest, OneThatIsNotReadyIsAskedNothing) {
