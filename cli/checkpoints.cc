@@ -40,7 +40,7 @@ std::string checkpoints_table(const json& checkpoints, const Terminal& terminal)
                           {fmt::format("{:.2f}s", number_field(checkpoint, "seconds"))},
                           {std::to_string(integer_field(checkpoint, "attempt"))}};
     if (any_best) row.push_back({best_text(checkpoint)});
-    row.push_back({text_field(checkpoint, "path")});
+    row.push_back({checkpoint.value("removed", false) ? "removed" : text_field(checkpoint, "path")});
     table.add(std::move(row));
   }
   return table.empty() ? "No checkpoints yet.\n" : table.render(terminal);
@@ -60,7 +60,7 @@ void add_checkpoints(CLI::App& app, Session& session) {
   add_job(*command, *id);
   command->footer(R"(
 PATH is relative to the folder that the nodes share (podium-agent --shared). A job keeps its newest checkpoints
-(checkpoint.keep in its spec) and, with checkpoint.best, the best one. They stay when a training has ended: resume:
+(checkpoint.keep in its spec) and, with checkpoint.best, the best one; others are "removed". They stay when a training has ended: resume:
 {job: 12} continues from the newest, model: {init: {job: 12}} begins with the weights of the best or the newest, and
 podium-worker export makes a Hugging Face model of one.
 

@@ -69,10 +69,13 @@ std::string why_page(const json& why, const Terminal& terminal) {
   const std::string state = text_field(why, "state", "?");
   std::string text = fmt::format("job {}  {}\n", integer_field(why, "job"),
                                  paint(terminal, state_colour(state), printable(state)));
-  if (!field(why, "start").is_object()) return text + "It does not wait.\n";
+  const json blockers = why.value("blockers", json::array());
+  const bool queued = field(why, "start").is_object();
+  if (!queued && blockers.empty()) return text + "It does not wait.\n";
   text += "\nwhy it waits\n";
-  for (const json& blocker : why.at("blockers"))
+  for (const json& blocker : blockers)
     text += "  " + printable(with_local_times(text_field(blocker, "sentence"))) + "\n";
+  if (!queued) return text;
   text += "\nwhen it starts\n" + start_text(why.at("start"), integer_field(why, "now_ms"));
   if (!why.at("sooner").empty())
     text +=

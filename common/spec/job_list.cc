@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "common/model/kept_checkpoints.h"
 #include "common/model/shape_differences.h"
 #include "common/spec/job_document.h"
 #include "common/spec/parameter.h"
@@ -190,7 +191,10 @@ void check_weights(const ListedJob& job, const std::vector<JobSpec>& specs, std:
   const JobSpec& other = specs[*job.links.init];
   const std::string name = document["jobs"][*job.links.init]["name"];
   problems.turn_to_job(job.name, job.written_at);
-  if (const std::string why = why_no_weights(other, specs[own]); !why.empty())
+  const JobCheckpoint& wanted = *specs[own].model.init_job;
+  std::string why = why_no_weights(other, specs[own]);
+  if (why.empty() && wanted.choice == CheckpointChoice::step) why = why_never_kept(other, wanted.step);
+  if (!why.empty())
     problems.add("/model/init", fmt::format("cannot take the first weights from {}: {}", name, why));
 }
 

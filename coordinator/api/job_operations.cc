@@ -9,6 +9,7 @@
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/state/exits.h"
 #include "coordinator/store/code_files.h"
 
 namespace podium {
@@ -37,6 +38,19 @@ awaitable<ServerReply> operate_alone(Api& api, Call call, int status, Operation 
   co_return co_await operate_on_jobs(api, std::move(call), status, operation);
 }
 
+// As Job::astray: whether a task of `attempts`, which are all that ever were where the newest is `newest`,
+// may still run.
+bool is_astray(const std::vector<AttemptView>& attempts, int newest) {
+  bool astray = false;
+  for (const AttemptView& attempt : attempts) {
+    if (std::ranges::any_of(attempt.tasks, [](const TaskView& task) { return task.pid > 0; })) astray = false;
+    astray |= std::ranges::any_of(attempt.tasks, [](const TaskView& task) {
+      return !task.exit || may_still_run(task.phase, *task.exit);
+    });
+  }
+  return astray || newest != (attempts.empty() ? 0 : attempts.back().number);
+}
+
 // Adds what the core has forgotten: of a job that has ended, and of those that it was to follow. `code` is
 // the folder of packed code.
 void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& operation) {
@@ -52,7 +66,10 @@ void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& opera
   ended.request.walltime = job->request.walltime;
   ended.state = job->state;
   ended.attempts = reader.newest_attempt(operation.job);
-  for (const AttemptView& attempt : reader.attempts(operation.job)) {
+  const std::vector<AttemptView> attempts = reader.attempts(operation.job);
+  ended.astray = is_astray(attempts, ended.attempts);
+  ended.read_by = reader.reads_by_path(operation.job);
+  for (const AttemptView& attempt : attempts) {
     if (!attempt.started || !attempt.ended) continue;
     const Duration ran = *attempt.ended - *attempt.started;
     ended.served += ran;

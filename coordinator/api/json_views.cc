@@ -111,16 +111,17 @@ json attempt_json(const AttemptView& attempt) {
 }
 
 // Lies in the nodes' shared folder, where the jobs of every cluster have a folder of their own.
-json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder) {
+json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder, bool removed) {
   const auto& best = checkpoint.best;
-  return {{"attempt", checkpoint.attempt},
-          {"step", checkpoint.step},
-          {"time_ms", to_millis(checkpoint.time)},
-          {"path", folder + "/" + to_string(job) + "/checkpoints/" + checkpoint.path},
-          {"bytes", checkpoint.bytes},
-          {"seconds", checkpoint.seconds},
-          {"best",
-           best ? json{{"metric", best->metric}, {"value", number_to_json(best->value)}} : json(nullptr)}};
+  return {
+      {"attempt", checkpoint.attempt},
+      {"step", checkpoint.step},
+      {"time_ms", to_millis(checkpoint.time)},
+      {"path", folder + "/" + to_string(job) + "/checkpoints/" + checkpoint.path},
+      {"bytes", checkpoint.bytes},
+      {"seconds", checkpoint.seconds},
+      {"best", best ? json{{"metric", best->metric}, {"value", number_to_json(best->value)}} : json(nullptr)},
+      {"removed", removed}};
 }
 
 json unknown_json(const Node& node) {

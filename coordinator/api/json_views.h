@@ -27,8 +27,9 @@ inline nlohmann::json millis_or_null(const std::optional<Time>& time) {
 // from before the job was read.
 nlohmann::json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision);
 nlohmann::json attempt_json(const AttemptView& attempt);
-// `folder`: ClusterState::folder.
-nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder);
+// `folder`: ClusterState::folder. `removed`: newer ones have taken its place.
+nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder,
+                               bool removed = false);
 // `heard`: LiveFeed::has_heard() of the node. Until then its last_seen is the coordinator's start.
 nlohmann::json node_json(const Node& node, bool heard, std::int64_t revision);
 nlohmann::json blocker_json(const Blocker& blocker);

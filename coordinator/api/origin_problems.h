@@ -1,5 +1,5 @@
-// Whether the models of a submission can begin with the weights of the jobs that they name (model.init), as
-// far as the specs of both say.
+// Whether the jobs of a submission can begin with the checkpoints of the jobs that they name (model.init and
+// resume), as far as the specs of both say, and what those have saved.
 #pragma once
 
 #include "common/spec/load.h"

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/explainer.h"
+#include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/plan/wait_reasons.h"
 
 namespace podium {
 
@@ -23,6 +25,9 @@ awaitable<ServerReply> get_why(Api& api, Call call) {
             {"blockers", json::array()},
             {"start", nullptr},
             {"sooner", json::array()}};
+  if (job)
+    if (const auto fence = behind_fence(*job, api.loop.state().limits, api.loop.now()))
+      body["blockers"].push_back(blocker_json(*fence));
   if (job && state == JobState::queued) body = co_await api.explainer.explain(*id);
   body["job"] = id->value;
   body["state"] = to_string(state);

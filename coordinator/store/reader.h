@@ -226,6 +226,8 @@ class Reader {
 
   // All that were ever saved, including those that the job has deleted since; oldest first.
   std::vector<CheckpointView> checkpoints(JobId job);
+  // A job that has not ended and names checkpoints of `job` by their path, for its first weights.
+  std::optional<JobId> reads_by_path(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
   DamageView damage();

@@ -17,9 +17,14 @@ std::string folder_of_jobs(Database& database) {
   return row.start().next() ? row.text(0) : "";
 }
 
-// Maps each job to the job that goes on from its checkpoints, or begins with the weights of one, by number or
-// by path: a job that has not ended, or that has reached its target and may be reproduced.
-std::map<JobId, JobId> jobs_needed(Database& database) {
+struct Need {
+  JobId of, by;
+  bool by_path = false;
+};
+
+// The jobs that go on from checkpoints of others, or begin with the weights of one, by number or by path, by
+// who needs them. `ended`: also those that have reached their target, which may be reproduced.
+std::vector<Need> needs(Database& database, bool ended) {
   const std::string folder = folder_of_jobs(database);
   Statement rows(database,
                  "SELECT id, json_extract(spec, '$.resume.job'), json_extract(spec, '$.model.init.job'),"
@@ -27,16 +32,23 @@ std::map<JobId, JobId> jobs_needed(Database& database) {
                  " ELSE json_extract(spec, '$.model.init.path') END, origins.path"
                  " FROM jobs LEFT JOIN origins ON origins.job = id"
                  " WHERE (instr(spec, '\"resume\"') OR instr(spec, '\"init\"'))"
-                 " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) ORDER BY id");
-  std::map<JobId, JobId> needed;
-  for (rows.start(); rows.next();) {
+                 " AND (ended_ms IS NULL OR (?1 AND target_reached_ms IS NOT NULL)) ORDER BY id");
+  std::vector<Need> found;
+  for (rows.start(std::int64_t{ended}); rows.next();) {
     const JobId by{rows.integer(0)};
     for (const int number : {1, 2})
-      if (const auto job = rows.optional_integer(number)) needed.emplace(JobId{*job}, by);
+      if (const auto job = rows.optional_integer(number)) found.push_back({JobId{*job}, by});
     for (const int path : {3, 4})
       if (const auto job = rows.is_null(path) ? std::nullopt : job_of_checkpoints(rows.text(path), folder))
-        needed.emplace(*job, by);
+        found.push_back({*job, by, true});
   }
+  return found;
+}
+
+// Each job that is needed, and by which one.
+std::map<JobId, JobId> jobs_needed(Database& database) {
+  std::map<JobId, JobId> needed;
+  for (const Need& need : needs(database, true)) needed.emplace(need.of, need.by);
   return needed;
 }
 
@@ -146,6 +158,12 @@ bool Reader::has_experiment(const std::string& name) {
   Statement row(*database_, "SELECT EXISTS (SELECT 1 FROM experiments WHERE name = ?1)");
   row.start(name).next();
   return row.integer(0) != 0;
+}
+
+std::optional<JobId> Reader::reads_by_path(JobId job) {
+  for (const Need& need : needs(*database_, false))
+    if (need.of == job && need.by_path) return need.by;
+  return std::nullopt;
 }
 
 RetentionDue Reader::due(const DueQuery& query) {

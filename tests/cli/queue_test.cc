@@ -40,6 +40,13 @@ TEST_F(Commands, WhyTellsBlockersStartAndRemedies) {
   EXPECT_EQ(json::parse(program_.run({"why", "12", "--json"}).out), why);
   fake_.on("GET /api/v1/jobs/13/why", json{{"job", 13}, {"state", "running"}, {"start", nullptr}});
   EXPECT_EQ(program_.run({"why", "13"}).out, "job 13  running\nIt does not wait.\n");
+  const json fenced = {{"job", 14},
+                       {"state", "starting"},
+                       {"start", nullptr},
+                       {"sooner", json::array()},
+                       {"blockers", {blocker("starts in a minute")}}};
+  fake_.on("GET /api/v1/jobs/14/why", fenced);
+  EXPECT_EQ(program_.run({"why", "14"}).out, "job 14  starting\n\nwhy it waits\n  starts in a minute\n");
 }
 
 TEST_F(Commands, QueueShowsWhoseTurnItIs) {

@@ -190,6 +190,15 @@ TEST_F(Commands, TheBestCheckpointIsMarked) {
             " 200  1970-01-01 00:00  1.0 MiB  0.25s        1                 c/step-200\n");
 }
 
+TEST_F(Commands, ACheckpointThatNewerOnesHaveReplacedHasNoPath) {
+  const json gone = {{"step", 100},     {"attempt", 1},         {"time_ms", 0},    {"bytes", 1 << 20},
+                     {"seconds", 0.25}, {"path", "c/step-100"}, {"best", nullptr}, {"removed", true}};
+  fake_.on("GET /api/v1/jobs/12/checkpoints", json{{"checkpoints", {gone}}});
+  EXPECT_EQ(program_.run({"checkpoints", "12"}).out,
+            "STEP  SAVED                SIZE   TOOK  ATTEMPT  PATH\n"
+            " 100  1970-01-01 00:00  1.0 MiB  0.25s        1  removed\n");
+}
+
 TEST_F(Commands, ShowSaysWhatAJobBeginsWith) {
   json job = test::job_json(12, "queued");
   job["spec"]["model"]["init"] = {{"job", 7}, {"checkpoint", "best"}};

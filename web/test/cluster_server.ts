@@ -324,7 +324,7 @@ const notStarted: Partial<Job> = {
 };
 
 const checkpoint: SavedCheckpoint = {
-  ...{ attempt: 1, step: 0, time_ms: 1, path: "step", bytes: 1, seconds: 1, best: null },
+  ...{ attempt: 1, step: 0, time_ms: 1, path: "step", bytes: 1, seconds: 1, best: null, removed: false },
 };
 
 const emptyNode: Node = {

@@ -10,12 +10,6 @@
 namespace podium {
 namespace {
 
-// An agent without a record of a task, or with one from before its node started, may run on a copy of the
-// node where the task still runs.
-bool saw_it_end(ExitCause cause) {
-  return cause != ExitCause::no_record && cause != ExitCause::node_restarted;
-}
-
 struct JobApplier {
   Job& job;
   Time at;
@@ -77,9 +71,8 @@ struct JobApplier {
       job.attained += (at - *started) * job.devices();
     }
     if (e.end != AttemptEnd::resized) job.resize.reset();
-    job.astray |= std::ranges::any_of(job.attempt->tasks, [](const Task& task) {
-      return task.phase == TaskPhase::lost || !saw_it_end(task.exit->cause);
-    });
+    job.astray |= std::ranges::any_of(job.attempt->tasks,
+                                      [](const Task& task) { return may_still_run(task.phase, *task.exit); });
     job.attempt.reset();
   }
   void operator()(const RetryPlanned& e) const {
@@ -147,7 +140,7 @@ Job recalled_job(const JobRecalled& recalled, Time at) {
   job.state = recalled.from;
   job.submitted = at;  // it passes nobody who waited meanwhile
   job.attempts = recalled.attempts;
-  job.astray = true;  // nobody remembers how its last attempt ended
+  job.astray = recalled.astray;
   job.served = recalled.served;
   job.attained = recalled.attained;
   return job;

@@ -54,7 +54,9 @@ struct EndedJob {
   JobState state = JobState::failed;
   int attempts = 0;
   Duration served{}, attained{};  // as in Job
+  bool astray = true;             // as in Job
   bool lacks_code = false;        // what was packed for it is no longer kept
+  std::optional<JobId> read_by;   // a live job that names its checkpoints by their path
 };
 
 // A running job stops at a checkpoint and queues again. A waiting job drops its back-off and the nodes that

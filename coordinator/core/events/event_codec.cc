@@ -68,7 +68,8 @@ json body_json(const JobRecalled& e) {
           {"from", to_string(e.from)},
           {"attempts", e.attempts},
           {"served_ms", e.served.count()},
-          {"attained_ms", e.attained.count()}};
+          {"attained_ms", e.attained.count()},
+          {"astray", e.astray}};
 }
 json body_json(const JobExtended& e) { return {{"job", e.job.value}, {"walltime_ms", e.walltime.count()}}; }
 json body_json(const CheckpointNoted& e) { return with(attempt_id_json(e.attempt), {{"step", e.step}}); }
@@ -191,7 +192,8 @@ JobRecalled body_from(const json& in) {
           job_state_from(in.at("from").get<std::string>()),
           in.at("attempts"),
           Duration(in.at("served_ms").get<std::int64_t>()),
-          Duration(in.at("attained_ms").get<std::int64_t>())};
+          Duration(in.at("attained_ms").get<std::int64_t>()),
+          in.value("astray", true)};
 }
 template <>
 JobExtended body_from(const json& in) {

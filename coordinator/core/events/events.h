@@ -159,6 +159,7 @@ struct JobRecalled {
   JobState from = JobState::failed;
   int attempts = 0;
   Duration served{}, attained{};
+  bool astray = true;  // as in Job
   bool operator==(const JobRecalled&) const = default;
 };
 

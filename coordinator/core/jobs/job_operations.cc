@@ -63,8 +63,9 @@ std::optional<Error> bad_account(const ClusterState& state, const JobRequest& re
 }
 
 // Keeps the dependencies on jobs that have not ended; the others are met or refused by how their jobs ended.
-void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
-                   Errors& errors) {
+// `remedy`: of an end for which it was not to start.
+void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& ends, const char* remedy,
+                   JobRequest& request, Errors& errors) {
   std::vector<Dependency> open;
   const auto refuse = [&](ErrorCode code, const std::string& why) {
     errors.push_back({code, "job \"" + request.name + "\" cannot wait: " + why, "/after"});
@@ -78,8 +79,7 @@ void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& e
     else if (ended == ends.end())
       refuse(ErrorCode::conflict, job_text(on.job) + " has just ended; submit it again");
     else if (!satisfies(ended->second, on.when))
-      refuse(ErrorCode::invalid,
-             unmet(on.job, ended->second) + "; write \"when: any\" to start nevertheless");
+      refuse(ErrorCode::invalid, unmet(on.job, ended->second) + remedy);
   }
   request.after = std::move(open);
 }
@@ -116,25 +116,30 @@ void check_predecessors(const ClusterState& state, const JobRequest& request, Er
 }
 
 // The conditions under which a job may be queued, for the first time or again.
-void check_request(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
-                   Errors& errors) {
+void check_request(const ClusterState& state, const std::map<JobId, JobState>& ends, const char* remedy,
+                   JobRequest& request, Errors& errors) {
   if (auto reason = never_fits(state, request))
     errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
   if (const auto bad = bad_account(state, request)) errors.push_back(*bad);
   check_predecessors(state, request, errors);
-  resolve_after(state, ends, request, errors);
+  resolve_after(state, ends, remedy, request, errors);
 }
 
-// A live job that takes its first weights from another must find the same checkpoints at every attempt.
-std::optional<Error> weights_in_use(const ClusterState& state, JobId of) {
+// Whether the job reads the other's checkpoints: for its first weights, or until it has some of its own.
+bool begins_from(const Job& job, JobId other) {
+  return job.request.init == other || (job.request.resume == other && job.checkpoint < 0);
+}
+
+// A live job that begins with the checkpoints of another must find the same ones at every attempt.
+std::optional<Error> checkpoints_in_use(const ClusterState& state, JobId of, std::optional<JobId> read_by) {
   for (const auto& [id, job] : state.jobs)
-    if (job.request.init == of)
-      return Error{
-          ErrorCode::conflict,
-          job_text(of) + " cannot go on before " + job_text(id) + " (" + job.request.name +
-              ") has ended, which begins with its weights: it would find other checkpoints; requeue " +
-              "it then, or cancel " + job_text(id),
-          ""};
+    if (id == read_by || begins_from(job, of))
+      return Error{ErrorCode::conflict,
+                   job_text(of) + " cannot go on before " + job_text(id) + " (" + job.request.name +
+                       ") has ended, which begins with its " +
+                       (job.request.resume == of ? "checkpoint" : "weights") +
+                       ": it would find other checkpoints; requeue it then, or cancel " + job_text(id),
+                   ""};
   return std::nullopt;
 }
 
@@ -169,13 +174,16 @@ Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time
             "with \"resume: {job: " +
             to_string(command.job) + "}\" to go on from its checkpoint",
         ""};
-  if (auto error = weights_in_use(state, command.job)) return std::move(*error);
+  if (auto error = checkpoints_in_use(state, command.job, ended.read_by)) return std::move(*error);
   if (auto error = was_replaced(state, command.job, ended)) return std::move(*error);
   Errors errors;
-  check_request(state, command.ends, ended.request, errors);
+  check_request(state, command.ends,
+                "; requeue that one first, or submit this one anew with \"when: any\" to start nevertheless",
+                ended.request, errors);
+  for (Error& error : errors) error.where.clear();  // nobody looks at a spec
   if (!errors.empty()) return errors;
   return Events{{now, JobRecalled{command.job, ended.experiment, std::move(ended.request), ended.state,
-                                  ended.attempts, ended.served, ended.attained}},
+                                  ended.attempts, ended.served, ended.attained, ended.astray}},
                 {now, JobStateChanged{command.job, ended.state, JobState::queued, "requeued"}}};
 }
 
@@ -199,7 +207,7 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   JobId job = state.next_job;
   for (JobRequest request : command.jobs) {
     const std::size_t before = errors.size();
-    check_request(state, command.ended, request, errors);
+    check_request(state, command.ended, "; write \"when: any\" to start nevertheless", request, errors);
     if (request.replica) request.walltime = std::min(request.walltime, state.scheduling.max_walltime);
     if (const auto longer = too_long(state, request)) errors.push_back(*longer);
     if (command.in_turn)

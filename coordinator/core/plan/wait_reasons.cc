@@ -49,6 +49,16 @@ Blocker backs_off(Time until) {
           .until = until};
 }
 
+std::optional<Blocker> behind_fence(const Job& job, const Limits& limits, Time now) {
+  if (!job.attempt || job.state != JobState::starting) return std::nullopt;
+  const Time until = job.attempt->created + fence_wait(*job.attempt, limits);
+  if (until <= now) return std::nullopt;
+  return Blocker{.code = BlockerCode::fence,
+                 .sentence = "has its devices and starts at " + time_text(until) +
+                             ": a task of an earlier attempt was lost, and may run until then",
+                 .until = until};
+}
+
 Blocker would_delay(const ClusterState& state, const Reservations& reservations, const Job& job, Time now,
                     Time end) {
   const auto& all = reservations.list();

@@ -30,6 +30,7 @@ enum class BlockerCode {
   unavailable,     // `nodes` have devices of its kind and get no work
   avoided,         // `nodes` failed it: it goes elsewhere while it can
   queue,           // `has` jobs go before it, `job` first; `accounts` counts them by account
+  fence,           // its attempt starts at `until`: a task of an older one may still run till then
   planning,        // the scheduler has not looked since
 };
 

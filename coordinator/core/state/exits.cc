@@ -134,6 +134,11 @@ bool may_be_the_nodes_fault(const TaskExit& exit, bool user_program) {
   return retry == Retry::move || retry == Retry::failure;
 }
 
+bool may_still_run(TaskPhase phase, const TaskExit& exit) {
+  return phase == TaskPhase::lost || exit.cause == ExitCause::no_record ||
+         exit.cause == ExitCause::node_restarted;
+}
+
 Blame blame_for(const TaskExit& exit, bool stopping, bool user_program) {
   if (was_taken(exit.cause) || (exit.cause == ExitCause::ordered && !stopping)) return Blame::taken;
   if (exit.succeeded()) return Blame::none;

@@ -29,6 +29,10 @@ Retry retry_after(const TaskExit& exit, bool user_program);
 // Whether the exit, soon after the start, makes its node a suspect.
 bool may_be_the_nodes_fault(const TaskExit& exit, bool user_program);
 
+// Whether a task that is over here may still run: it was lost, or its agent has no record of it, or one from
+// before its node started, and so may run on a copy of the node.
+bool may_still_run(TaskPhase phase, const TaskExit& exit);
+
 // `stopping`: the attempt had been told to stop before.
 Blame blame_for(const TaskExit& exit, bool stopping, bool user_program);
 

@@ -121,6 +121,21 @@ TEST(JobList, JobsNameThoseAboveThem) {
   EXPECT_EQ(request.resume, JobId{40});
 }
 
+TEST(JobList, WeightsOfAStepThatAJobAboveWillNotHaveAreRefused) {
+  const auto answer = [](const std::string& checkpoint) {
+    return describe(loaded(R"(jobs:
+  - name: first
+  - name: second
+    after: [{job: first}]
+    model: {init: {job: first, checkpoint: )" +
+                           checkpoint + "}}\n")
+                        .errors());
+  };
+  EXPECT_THAT(answer("1000"), HasSubstr("cannot take the first weights from first: it takes 10 steps alone"));
+  EXPECT_THAT(answer("0"), HasSubstr("checkpoint"));
+  EXPECT_EQ(answer("10"), "");
+}
+
 TEST(JobList, AProgramLeavesOutWhatTrainingsHaveAndTheOtherWayRound) {
   const LoadedExperiment list = good(R"(env: {A: "1"}
 code: {folder: tools}

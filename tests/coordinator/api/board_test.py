@@ -200,6 +200,18 @@ class BoardTest(unittest.TestCase):
         text = SPEC.format(name="tuned", seed=1, devices=1, target=1)
         return text.replace("vocab: 1000", f"vocab: 1000, init: {json.dumps(init)}")
 
+    def test_weights_and_checkpoints_of_a_job_that_never_ran_are_refused(self):
+        first = self.submit()
+        self.post(f"/jobs/{first}/cancel", 202)
+        refused = self.daemon.submit(self.begin_with(first))
+        self.assertEqual(refused.status, 422, refused.body)
+        [error] = refused.json()["errors"]
+        self.assertIn("it has ended without having run", error["message"])
+        self.assertRegex(error["where"], ":3")
+        resuming = SPEC.format(name="on", seed=1, devices=1, target=1) + f"resume: {{job: {first}}}\n"
+        [error] = self.daemon.submit(resuming).json()["errors"]
+        self.assertIn(f'cannot go on from job {first} (', error["message"])
+
     def test_a_job_is_reproduced_from_the_very_checkpoint_that_it_began_with(self):
         agent = self.agent()
         first = self.submit()

@@ -141,6 +141,7 @@ class SyncTest(unittest.TestCase):
         self.daemon.start()
         [launch] = self.agent.wait_for_order("start")
         self.assertEqual((launch["job"], launch["attempt"]), (job, 2))
+        self.assertEqual(launch.get("wait_ms", 0), 0, "its task was seen to end, so there is nothing to wait for")
         self.agent.run([launch])
         self.agent.finish()
         done = self.job(job)

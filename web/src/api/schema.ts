@@ -335,7 +335,7 @@ export interface paths {
         };
         /**
          * Why a job waits, when it is expected to start, and what would start it sooner
-         * @description The start is forecast by running the scheduler itself on a copy of the cluster, off the thread that schedules: two forecasts at a time, each for a few seconds at most. An answer is given again for 10 s while nothing changes, and for five times as long as it took whatever changes; `now_ms` says when it was made. A job that does not wait has no blockers and no `start`.
+         * @description The start is forecast by running the scheduler itself on a copy of the cluster, off the thread that schedules: two forecasts at a time, each for a few seconds at most. An answer is given again for 10 s while nothing changes, and for five times as long as it took whatever changes; `now_ms` says when it was made. A job that does not wait has no blockers, and `start` is for jobs in the queue alone.
          */
         get: operations["get_why"];
         put?: never;
@@ -1432,6 +1432,8 @@ export interface components {
                 metric: string;
                 value: components["schemas"]["Number"];
             } | null;
+            /** @description Newer ones have taken its place (`checkpoint.keep`) */
+            removed: boolean;
         };
         /**
          * @description `loading` is text, weights and checkpoints; `lost` are steps that a later attempt took again; `checkpointing` only what training waited for; `running` a program that does not report what it does; `unknown` time of which nothing is recorded
@@ -1747,8 +1749,8 @@ export interface components {
             cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused" | "cannot_run";
         };
         /** @enum {unknown} */
-        BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
-        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far, or its service does not need the replica. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
+        BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "fence" | "planning";
+        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far, or its service does not need the replica. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. fence: it has its devices, and its tasks start at `until_ms`, when no lost task of an older attempt can run any more. planning: the scheduler has not looked since. */
         Blocker: {
             code: components["schemas"]["BlockerCode"];
             sentence: string;

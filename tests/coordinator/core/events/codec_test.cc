@@ -57,7 +57,7 @@ Events one_of_each() {
       {at, NodeReserved{{"node-1"}, {"nlp", "deadline", at, at + std::chrono::hours(2)}}},
       {at, NodeUnreserved{{"node-1"}, "its time is over"}},
       {at, TaskListed{task}},
-      {at, JobRecalled{{7}, {3}, request, JobState::failed, 4, std::chrono::hours(2), std::chrono::hours(8)}},
+      {at, JobRecalled{{7}, {3}, request, JobState::failed, 4, std::chrono::hours(2), std::chrono::hours(8), false}},
       {at, JobExtended{{7}, std::chrono::hours(96)}},
       {at, NodeAdopted{{"node-1"}, true}},
       {at, JobNumbersSkipped{{13}}},

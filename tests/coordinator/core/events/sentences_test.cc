@@ -5,6 +5,7 @@
 
 #include "common/base/file.h"
 #include "coordinator/core/jobs/lifecycle.h"
+#include "coordinator/core/plan/wait_reasons.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 #include "tests/paths.h"
 
@@ -176,9 +177,21 @@ TEST_F(Sentences, OfWhatKeepsAJobWaiting) {
   end_of(node, mover, {{task(mover, 0), {16, 0, ""}}});
   note_blockers(mover);  // avoided
 
-  state_.jobs.at(mover).avoid_until.reset();
+  begin();
+  join(node_with("node-1", 1));
+  Job fenced = job(submit_for(1));
+  fenced.attempt->fenced = true;
+  const auto fence = behind_fence(fenced, state_.limits, now_);
+  ASSERT_TRUE(fence);
+  note(std::string(to_string(fence->code)), fence->sentence);
+  codes_.insert(fence->code);
+
+  begin();
+  join(node_with("node-1", 1));
+  submit_for(1);
+  const JobId passed = submit_for(1);
   plan_.blocked.clear();
-  note_blockers(mover);  // planning
+  note_blockers(passed);  // planning
   for (int code = 0; code <= static_cast<int>(BlockerCode::planning); ++code)
     EXPECT_TRUE(codes_.contains(static_cast<BlockerCode>(code)))
         << to_string(static_cast<BlockerCode>(code)) << " is in no sentence";

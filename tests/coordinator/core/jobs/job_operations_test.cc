@@ -1,4 +1,6 @@
 // Hold, release, priority, requeue, and jobs that wait for other jobs.
+#include "common/model/lease.h"
+#include "coordinator/core/plan/wait_reasons.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {
@@ -242,7 +244,12 @@ TEST_F(JobOperations, ARequeuedJobWaitsAgainForWhatItWasToFollow) {
   ASSERT_FALSE(lives(second));
   RequeueJob again{
       second, ended_as(JobState::cancelled, 0, following(first, When::ok)), {{first, JobState::cancelled}}};
-  EXPECT_FALSE(turn(again).ok()) << "what it was to follow was cancelled";
+  const auto refused = turn(again);
+  ASSERT_FALSE(refused.ok()) << "what it was to follow was cancelled";
+  EXPECT_EQ(
+      describe(refused.errors()),
+      "job \"job\" cannot wait: job 1, which it was to follow, was cancelled; requeue that one first, or "
+      "submit this one anew with \"when: any\" to start nevertheless");
   turn(RequeueJob{first, ended_as(JobState::cancelled, 1)});
   again.ends.clear();
   ASSERT_TRUE(turn(again).ok());
@@ -269,6 +276,62 @@ TEST_F(JobOperations, AJobWhoseWeightsALiveOneBeginsWithIsNotRequeued) {
   if (lives(second)) end(second, {0, 15, ""});
   ASSERT_FALSE(lives(second));
   EXPECT_TRUE(turn(RequeueJob{first, ended_as(JobState::failed, 1)}).ok());
+}
+
+TEST_F(JobOperations, AJobWhoseCheckpointsALiveOneNeedsIsNotRequeued) {
+  const JobId first = run_one();
+  end(first, {65, 0, "bad data"});
+  JobRequest going_on = request_for(1);
+  going_on.resume = first;
+  const JobId second = submit(going_on);
+  const auto answer = turn(RequeueJob{first, ended_as(JobState::failed, 1)});
+  ASSERT_FALSE(answer.ok()) << "by its number";
+  EXPECT_EQ(
+      answer.errors()[0].message,
+      "job 1 cannot go on before job 2 (job) has ended, which begins with its checkpoint: it would find "
+      "other checkpoints; requeue it then, or cancel job 2");
+  report(kNode);
+  turn(CheckpointSaved{{second, 1}, 10});
+  EXPECT_EQ(job(second).checkpoint, 10);
+  EXPECT_TRUE(turn(RequeueJob{first, ended_as(JobState::failed, 1)}).ok()) << "it has one of its own";
+}
+
+TEST_F(JobOperations, AJobWhoseCheckpointsALiveOneNamesByTheirPathIsNotRequeued) {
+  const JobId first = run_one();
+  end(first, {65, 0, "bad data"});
+  const JobId second = submit(request_for(1));
+  EndedJob ended = ended_as(JobState::failed, 1);
+  ended.read_by = second;
+  EXPECT_FALSE(turn(RequeueJob{first, ended}).ok());
+  turn(CancelJob{second});
+  report(kNode);
+  if (lives(second)) end(second, {0, 15, ""});
+  ASSERT_FALSE(lives(second));
+  EXPECT_TRUE(turn(RequeueJob{first, ended}).ok());
+}
+
+TEST_F(JobOperations, ARequeuedJobWhoseTasksWereAllSeenToEndStartsWithoutAFence) {
+  const auto wait_of = [&](bool astray) {
+    const JobId id = run_one();
+    end(id, {65, 0, "bad data"});
+    EndedJob ended = ended_as(JobState::failed, 1);
+    ended.astray = astray;
+    EXPECT_TRUE(turn(RequeueJob{id, ended}).ok());
+    EXPECT_EQ(state_of(id), JobState::starting);
+    const auto fence = behind_fence(job(id), state_.limits, now_);
+    EXPECT_EQ(fence.has_value(), astray);
+    if (fence) {
+      EXPECT_EQ(fence->until, now_ + lease::fence_wait(state_.limits.lease));
+    }
+    EXPECT_FALSE(behind_fence(job(id), state_.limits, now_ + lease::fence_wait(state_.limits.lease)));
+    const Duration wait = node_orders(state_, kNode.id).tasks.at(0).wait;
+    report(kNode);
+    EXPECT_FALSE(behind_fence(job(id), state_.limits, now_)) << "it runs";
+    end(id, {});
+    return wait;
+  };
+  EXPECT_EQ(wait_of(false), Duration{0});
+  EXPECT_EQ(wait_of(true), lease::fence_wait(state_.limits.lease)) << "one may run on a node that is silent";
 }
 
 TEST_F(JobOperations, ALongerWalltimeCountsForTheAttemptThatRuns) {
