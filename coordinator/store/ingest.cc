@@ -72,11 +72,18 @@ Ingestor::Ingestor(Database& db)
                         " WHERE job = ?1 AND number = ?2"),
       put_found_(db,
                  "INSERT OR REPLACE INTO checkpoints SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
-                 " WHERE NOT EXISTS (SELECT 1 FROM checkpoints WHERE job = ?1 AND path = ?5"
-                 " AND (?8 IS NULL OR best_metric IS NOT NULL))"),
+                 " WHERE NOT EXISTS (SELECT 1 FROM checkpoints WHERE job = ?1 AND path = ?5)"
+                 " OR (?8 IS NOT NULL AND (?5, ?8, ?9) IS NOT (SELECT path, best_metric, best_value"
+                 " FROM checkpoints WHERE job = ?1 AND best_metric IS NOT NULL"
+                 " ORDER BY attempt DESC, step DESC LIMIT 1))"),
       put_text_(db, "INSERT OR REPLACE INTO texts (job, tokens, sentences, xxh3) VALUES (?1, ?2, ?3, ?4)"),
       put_origin_(
           db, "INSERT INTO origins (job, path, step, xxh3) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"),
+      begin_anew_(db,
+                  "UPDATE origins SET path = ?2, step = ?3, xxh3 = ?4 WHERE job = ?1"
+                  " AND EXISTS (SELECT 1 FROM jobs WHERE id = ?1 AND target_reached_ms IS NULL)"
+                  " AND NOT EXISTS (SELECT 1 FROM attempts WHERE job = ?1 AND number > ?5"
+                  " AND first_step IS NOT NULL)"),
       other_origin_(db, "SELECT path, step, xxh3 FROM origins WHERE job = ?1 AND xxh3 != ?2"),
       was_refused_(db, "SELECT 1 FROM history WHERE job = ?1 AND type = 'metric_refused' LIMIT 1") {}
 
@@ -287,7 +294,7 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
   if (e.text && !e.text->xxh3.empty())
     put_text_.run(task.attempt.job.value, e.text->tokens, e.text->sentences, e.text->xxh3);
-  if (e.origin) take_origin(task.attempt.job, time, *e.origin);
+  if (e.origin) take_origin(task.attempt, time, *e.origin, e.step);
   note_progress(e.step, e.steps, time);
   std::string text = fmt::format("training goes on after step {} of {}", e.step, e.steps);
   if (e.parameters > 0) text += fmt::format(", {} parameters", e.parameters);
@@ -295,15 +302,28 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
   history_.add(task.attempt.job, time, "training_started", "info", text);
 }
 
-// The first that is told stays: it is what the job's first steps began with.
-void Ingestor::take_origin(JobId job, Time time, const Origin& origin) {
+// The first that is told stays, unless the job begins anew, at step 0, before it has reached its target: it
+// is what the steps that count began with.
+void Ingestor::take_origin(AttemptId attempt, Time time, const Origin& origin, std::int64_t step) {
+  const JobId job = attempt.job;
   put_origin_.run(job.value, origin.path, origin.step, origin.xxh3);
-  for (other_origin_.start(job.value, origin.xxh3); other_origin_.next();) {
-    const Origin first{other_origin_.text(0), other_origin_.integer(1), other_origin_.text(2)};
-    history_.add(job, time, "note", "warning",
-                 fmt::format("began with other weights than before: those of {}; the job's origin stays {}",
-                             describe(origin), describe(first)));
+  std::optional<Origin> first;
+  for (other_origin_.start(job.value, origin.xxh3); other_origin_.next();)
+    first = {other_origin_.text(0), other_origin_.integer(1), other_origin_.text(2)};
+  if (!first) return;
+  bool replaced = false;
+  if (step == 0) {
+    begin_anew_.run(job.value, origin.path, origin.step, origin.xxh3, attempt.number);
+    replaced = sqlite3_changes(database_.handle()) > 0;
   }
+  const std::string described = describe(origin), before = describe(*first);
+  history_.add(job, time, "note", "warning",
+               replaced ? fmt::format("began anew with other weights than before: the job's origin is {} and "
+                                      "no longer {}",
+                                      described, before)
+                        : fmt::format("began with other weights than before: those of {}; the job's origin "
+                                      "stays {}",
+                                      described, before));
 }
 
 void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e) {

@@ -75,7 +75,7 @@ class Ingestor {
   void take_body(TaskId task, Time time, const NoteEvent& e);
   void take_body(TaskId task, Time time, const FinishedEvent& e);
   void take_body(TaskId task, Time time, const PhaseEvent& e);
-  void take_origin(JobId job, Time time, const Origin& origin);
+  void take_origin(AttemptId attempt, Time time, const Origin& origin, std::int64_t step);
   void note_progress(std::int64_t step, std::optional<std::int64_t> steps, Time time);
   void write_progress(AttemptId attempt);
 
@@ -86,7 +86,7 @@ class Ingestor {
   SeriesTable series_;
   Statement find_task_, find_stream_, put_stream_;
   Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;
-  Statement put_found_, put_text_, put_origin_, other_origin_;
+  Statement put_found_, put_text_, put_origin_, begin_anew_, other_origin_;
   Statement was_refused_;
   std::unordered_map<JobId, Target> targets_;
   std::set<JobId> refused_;  // jobs with too many metrics, reported once

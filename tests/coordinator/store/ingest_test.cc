@@ -5,6 +5,7 @@
 
 #include "coordinator/store/log_files.h"
 #include "coordinator/store/series_table.h"
+#include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
 
 namespace podium {
@@ -39,6 +40,12 @@ class Ingest : public testing::Test {
     return answer.ok() ? (*answer)->positions.at(0).next : -1;
   }
   Series loss() { return reader_->series({1}, "train/loss", 1000).points; }
+  std::vector<std::string> notes() {
+    std::vector<std::string> texts;
+    for (const HistoryEntry& entry : reader_->history({1}, 0, 1000))
+      if (entry.type == "note") texts.push_back(entry.text);
+    return texts;
+  }
   std::string last_history() { return reader_->history({1}, 0, 1000).back().text; }
 
   StoreOptions options_;
@@ -275,8 +282,8 @@ TEST_F(Ingest, KeepsWhichTextAJobTrainedOn) {
 }
 
 TEST_F(Ingest, KeepsWhichCheckpointAJobBeganWith) {
-  const auto started = [](const std::string& more) {
-    return R"({"type":"started","t":1,"step":0,"steps":5)" + more + "}\n";
+  const auto started = [](const std::string& more, int step = 0) {
+    return R"({"type":"started","t":1,"step":)" + std::to_string(step) + R"(,"steps":5)" + more + "}\n";
   };
   const std::int64_t plain = next_after(chunk(1, 0, started("")));
   EXPECT_EQ(reader_->origin_of({1}), std::nullopt);
@@ -292,8 +299,8 @@ TEST_F(Ingest, KeepsWhichCheckpointAJobBeganWith) {
   const std::int64_t moved = next_after(
       chunk(1, bad, started(R"(,"origin":{"path":"/d/step-2","step":2,"xxh3":"0123456789abcdef"})")));
   EXPECT_THAT(last_history(), testing::HasSubstr("training goes on")) << "it is the same, mounted elsewhere";
-  next_after(
-      chunk(1, moved, started(R"(,"origin":{"path":"/c/step-3","step":3,"xxh3":"fedcba9876543210"})")));
+  const std::string other = R"(,"origin":{"path":"/c/step-3","step":3,"xxh3":"fedcba9876543210"})";
+  const std::int64_t on = next_after(chunk(1, moved, started(other, 1)));
   EXPECT_EQ(reader_->origin_of({1}), (Origin{"/c/step-2", 2, "0123456789abcdef"})) << "the first stays";
   const auto warnings = [&] {
     std::vector<std::string> texts;
@@ -305,6 +312,58 @@ TEST_F(Ingest, KeepsWhichCheckpointAJobBeganWith) {
               testing::ElementsAre("began with other weights than before: those of step 3 of /c/step-3 (XXH3 "
                                    "fedcba9876543210); the job's origin stays step 2 of /c/step-2 (XXH3 "
                                    "0123456789abcdef)"));
+  next_after(chunk(1, on, started(other)));
+  EXPECT_EQ(reader_->origin_of({1}), (Origin{"/c/step-3", 3, "fedcba9876543210"})) << "it begins anew";
+  EXPECT_THAT(warnings(), testing::Contains("began with other weights than before: those of step 3 of "
+                                            "/c/step-3 (XXH3 fedcba9876543210); the job's origin stays step "
+                                            "2 of /c/step-2 (XXH3 0123456789abcdef)"));
+  EXPECT_THAT(notes(),
+              testing::Contains("began anew with other weights than before: the job's origin is step 3 "
+                                "of /c/step-3 (XXH3 fedcba9876543210) and no longer step 2 of "
+                                "/c/step-2 (XXH3 0123456789abcdef)"));
+}
+
+TEST_F(Ingest, AnOriginThatIsToldLateOrAfterTheTargetReplacesNone) {
+  const auto started = [](const std::string& path, const std::string& hash) {
+    return R"({"type":"started","t":1,"step":0,"steps":5,"origin":{"path":")" + path +
+           R"(","step":2,"xxh3":")" + hash + "\"}}\n";
+  };
+  const std::string first = started("/a", "aaaaaaaaaaaaaaaa"), second = started("/b", "bbbbbbbbbbbbbbbb");
+  commit_now(*store_, {failed_attempt(1, 1, 60), {}, {}, {}});
+  commit_now(*store_, {started_attempt(1, 2, 70), {}, {}, {}});
+  const std::int64_t next = next_after(chunk(2, 0, second));
+  next_after(chunk(1, 0, first));
+  EXPECT_EQ(reader_->origin_of({1})->path, "/b") << "the attempt before is only heard later";
+  {
+    Database database(home_->path() / "podium.db", Access::write, 100);
+    database.run("UPDATE jobs SET target_reached_ms = 1 WHERE id = 1");
+  }
+  next_after(chunk(2, next, first));
+  EXPECT_EQ(reader_->origin_of({1})->path, "/b") << "its record is of these weights";
+}
+
+// It falls back to an older checkpoint, whose manifest knows nothing of the broken one.
+TEST_F(Ingest, TheBestThatALaterAttemptFindsReplacesOneThatIsNoLongerThere) {
+  const auto saved = [](int step, double value, const std::string& more) {
+    return R"({"type":"checkpoint","t":1700000020000,"step":)" + std::to_string(step) + R"(,"path":"step-)" +
+           std::to_string(step) + R"(","bytes":1000000,"best":{"metric":"eval/f1","value":)" +
+           std::to_string(value) + "}" + more + "}\n";
+  };
+  const auto best_step = [&] {
+    for (const CheckpointView& one : reader_->checkpoints({1}))
+      if (one.best) return std::pair(one.step, one.best->value);
+    return std::pair(std::int64_t{-1}, 0.0);
+  };
+  const std::int64_t first = next_after(chunk(1, 0, saved(5, 80, "")));
+  next_after(chunk(1, first, saved(10, 90, "")));
+  EXPECT_EQ(best_step(), std::pair(std::int64_t{10}, 90.0));
+  commit_now(*store_, {failed_attempt(1, 1, 60), {}, {}, {}});
+  commit_now(*store_, {started_attempt(1, 2, 70), {}, {}, {}});
+  const std::int64_t again = next_after(chunk(2, 0, saved(5, 80, R"(,"again":true)")));
+  EXPECT_EQ(best_step(), std::pair(std::int64_t{5}, 80.0));
+  const auto told = reader_->history({1}, 0, 1000).size();
+  next_after(chunk(2, again, saved(5, 80, R"(,"again":true)")));
+  EXPECT_EQ(reader_->history({1}, 0, 1000).size(), told) << "known already";
 }
 
 TEST_F(Ingest, TellsWhichCheckpointIsTheBestSoFar) {
