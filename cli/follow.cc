@@ -207,12 +207,19 @@ void print_end(const json& job, const Terminal& terminal) {
 
 }  // namespace
 
-Exit follow_job(const Session& session, std::int64_t id, int rank) {
+namespace {
+
+// A job that nobody can be told of goes on.
+[[noreturn]] void leave(const Failure& failure, const json& last, std::int64_t id) {
+  if (failure.status() != Exit::output || (last.is_object() && has_ended(last))) throw Failure(failure);
+  throw Failure(Exit::output, fmt::format("{}; job {} goes on: podium follow {}", failure.what(), id, id));
+}
+
+Exit watch_to_end(const Session& session, std::int64_t id, int rank, json& last) {
   const Client client(session);
   Display display(session.json);
   Output output(rank, display);
   Expectation expectation(display);
-  json last;
   LiveHandlers handlers;
   handlers.on_job = [&](const json& job) {
     display.job(last = job);
@@ -241,6 +248,17 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
   return last.at("state") == "succeeded" ? Exit::ok : Exit::job_failed;
 }
 
+}  // namespace
+
+Exit follow_job(const Session& session, std::int64_t id, int rank) {
+  json last;
+  try {
+    return watch_to_end(session, id, rank, last);
+  } catch (const Failure& failure) {
+    leave(failure, last, id);
+  }
+}
+
 void add_follow(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
   const auto rank = std::make_shared<int>(0);
@@ -259,7 +277,8 @@ Examples:
   podium follow 12
   podium follow 12 --json | jq -c 'select(.event == "metrics") | .data.points[]'
 
-Exit status: 0 when the job succeeded, 1 when it failed, was cancelled or stopped by its sweep, 130 after Ctrl-C.)");
+Exit status: 0 when the job succeeded, 1 when it failed, was cancelled or stopped by its sweep, 5 where its news could not
+be written, whatever becomes of it, 130 after Ctrl-C.)");
   command->callback([id, rank, &session] { session.exit = follow_job(session, *id, *rank); });
 }
 

@@ -117,7 +117,13 @@ const json* schema_of(const json::json_pointer& pointer) {
 }
 
 const std::vector<Suggestion>& all_keys() {
-  static const std::vector<Suggestion> keys = keys_below(experiment_schema());
+  static const std::vector<Suggestion> keys = [] {
+    std::vector<Suggestion> all = keys_below(experiment_schema());
+    // Of keys of one name the outermost is meant.
+    std::ranges::stable_sort(all, {},
+                             [](const Suggestion& key) { return std::ranges::count(key.second, '.'); });
+    return all;
+  }();
   return keys;
 }
 

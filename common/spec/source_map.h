@@ -31,7 +31,8 @@ class SourceMap {
   // Of a value that takes the place of the file's.
   void set(const std::string& pointer, Entry entry) {
     entries_.insert_or_assign(pointer, entry);
-    std::erase_if(written_, [&](const auto& of) { return of.first.starts_with(pointer); });
+    std::erase_if(written_,
+                  [&](const auto& of) { return of.first == pointer || of.first.starts_with(pointer + "/"); });
   }
 
   // How the file writes a plain value that JSON writes otherwise, such as 0x10.

@@ -63,6 +63,21 @@ TEST_F(Follow, EndsWithTheJobAndTellsHowItWent) {
   EXPECT_EQ(fake_.asked("GET /api/v1/live").at(0).target, "/api/v1/live?job=12");
 }
 
+TEST_F(Follow, AJobThatNobodyCanBeToldOfGoesOn) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  stream({{"42", "job", test::job_json(12, "running").dump()}});
+  const auto ran = program_.run_into("/dev/full", {"follow", "12"});
+  EXPECT_EQ(ran.status, 5) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("job 12 goes on: podium follow 12"));
+  test::FakeCoordinator other;
+  program_.environment["PODIUM_COORDINATOR"] = other.address();
+  other.on("GET /api/v1/health", json{{"live_id", 1}});
+  other.on("GET /api/v1/jobs/12", ended("succeeded"));
+  const auto over = program_.run_into("/dev/full", {"follow", "12"});
+  EXPECT_EQ(over.status, 5) << over.err;
+  EXPECT_THAT(over.err, Not(HasSubstr("goes on")));
+}
+
 TEST_F(Follow, AFailedJobIsItsExitStatus) {
   for (const char* state : {"failed", "cancelled"}) {
     test::FakeCoordinator other;

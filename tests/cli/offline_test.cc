@@ -69,6 +69,11 @@ TEST_F(Offline, AMistypedOptionIsSaidWithASuggestion) {
   EXPECT_EQ(program_.run({"submit", "--prioritty", "3"}).err,
             "podium: there is no option \"--prioritty\"; \"priority\" is a key of the spec. podium submit "
             "--help lists them all\n");
+  EXPECT_EQ(
+      program_.run({"submit", "--name", "x"}).err,
+      "podium: there is no option \"--name\"; \"name\" is a key of the spec. podium submit --help lists "
+      "them all\n")
+      << "and not of a part of it";
   EXPECT_EQ(program_.run({"cancel", "--experimnt", "old"}).err,
             "podium: there is no option \"--experimnt\"; did you mean \"--experiment\"? podium cancel --help "
             "lists them all\n")

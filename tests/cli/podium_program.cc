@@ -44,6 +44,11 @@ pid_t PodiumProgram::spawn(const std::vector<std::string>& arguments, const std:
   return pid;
 }
 
+Ran PodiumProgram::run_into(const std::string& out, const std::vector<std::string>& arguments) {
+  write_file_atomic(folder() / "out", "");
+  return wait(spawn(arguments, out, "err"));
+}
+
 pid_t PodiumProgram::start(const std::vector<std::string>& arguments) {
   return spawn(arguments, "out", "err");
 }

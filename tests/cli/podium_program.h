@@ -26,6 +26,9 @@ class PodiumProgram {
   // On a terminal of 80 columns; what it said is all in `out`.
   Ran run_on_terminal(const std::vector<std::string>& arguments);
 
+  // With its output in this file; `out` is empty.
+  Ran run_into(const std::string& out, const std::vector<std::string>& arguments);
+
   // For what is done to it while it runs.
   pid_t start(const std::vector<std::string>& arguments);
   Ran wait(pid_t pid);

@@ -73,6 +73,16 @@ TEST(Places, CountCharactersNotBytes) {
   EXPECT_EQ(places.value("/a/b"), (Place{1, 19}));
 }
 
+TEST(Places, AValueThatIsSetForgetsOnlyWhatItHeld) {
+  SourceMap places;
+  for (const char* pointer : {"/lr", "/lr/a", "/lr_end", "/l"}) places.set_written(pointer, "0x10");
+  places.set("/lr", {kBesideTheFile, kBesideTheFile});
+  EXPECT_EQ(places.written("/lr"), nullptr);
+  EXPECT_EQ(places.written("/lr/a"), nullptr);
+  EXPECT_NE(places.written("/lr_end"), nullptr);
+  EXPECT_NE(places.written("/l"), nullptr);
+}
+
 TEST(Places, FallBackToWhatIsAround) {
   SourceMap places;
   places.add("", {{1, 1}, {1, 1}});
