@@ -33,14 +33,23 @@ int complain(const Errors& errors) {
   return kMistake;
 }
 
-// Every node holds the agent token: if it were the user token as well, every node could change everything.
-Errors check_tokens(const Config& config, const std::string& user, const std::string& agent) {
-  if (user != agent) return {};
-  return {
-      {ErrorCode::invalid,
-       config.user_token_file.string() + " and " + config.agent_token_file.string() +
-           " hold the same token; remove one of them to have another made, and give it to those who use it",
-       ""}};
+// Every node holds the agent token, and whoever asks services theirs: if one of them were the user token as
+// well, all of those could change everything.
+Errors check_tokens(const Config& config, const Tokens& tokens) {
+  std::vector<std::pair<std::string, std::filesystem::path>> known;  // tokens, and where they lie
+  for (const auto& [token, file] :
+       {std::pair(tokens.user, config.user_token_file), std::pair(tokens.agent, config.agent_token_file),
+        std::pair(tokens.services, config.services_token_file)}) {
+    for (const auto& [other, its_file] : known)
+      if (token == other)
+        return {{ErrorCode::invalid,
+                 its_file.string() + " and " + file.string() +
+                     " hold the same token; remove one of them to have another made, and give it to those "
+                     "who use it",
+                 ""}};
+    known.emplace_back(token, file);
+  }
+  return {};
 }
 
 // For people and scripts; a full disk must not keep the coordinator from starting.
@@ -78,13 +87,13 @@ int serve(const Config& config) {
   const Result<std::string> agent = read_or_make_token(config.agent_token_file);
   for (const auto* token : {&user, &agent})
     if (!token->ok()) return complain(token->errors());
-  if (const Errors same = check_tokens(config, *user, *agent); !same.empty()) return complain(same);
   Tokens tokens{*user, *agent, ""};
   if (config.services) {
     const Result<std::string> services = read_or_make_token(config.services_token_file);
     if (!services) return complain(services.errors());
     tokens.services = *services;
   }
+  if (const Errors same = check_tokens(config, tokens); !same.empty()) return complain(same);
   const auto coordinator = make_coordinator(config, tokens);
   tell_address(config.home / "coordinator.address", coordinator->address());
   if (config.services) tell_address(config.home / "services.address", coordinator->services());

@@ -26,6 +26,15 @@ TEST_F(Commands, SubmitSendsTheSpecOnceAndPrintsJobs) {
   EXPECT_FALSE(body.contains("source"));
 }
 
+TEST_F(Commands, SubmitTellsWhereAServiceIsAsked) {
+  const json service{{"name", "answers"}, {"url", "http://127.0.0.1:7071/answers"}};
+  fake_.on("POST /api/v1/experiments", json{{"experiment", {{"id", 3}, {"name", "answers"}}},
+                                            {"jobs", {test::job_json(12, "queued")}},
+                                            {"service", service}});
+  EXPECT_THAT(program_.run({"submit", write("a.yaml", kSpec)}).out,
+              HasSubstr("service answers  http://127.0.0.1:7071/answers  "));
+}
+
 TEST_F(Commands, SubmitTakesTheKeyItIsGiven) {
   fake_.on("POST /api/v1/experiments",
            json{{"experiment", {{"id", 3}, {"name", "a"}}}, {"jobs", json::array()}});

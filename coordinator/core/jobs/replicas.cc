@@ -59,21 +59,20 @@ std::string why_begins_paused(const ClusterState& state, const Replica& replica,
 }
 
 std::string why_replica_paused(const ClusterState& state, const Job& job) {
-  std::size_t needed = 0, own = 0;
+  std::size_t needed = 0, all = 0;
   std::optional<ExperimentId> earlier, later;
   for (const JobId id : replicas_of(state, job.request.replica->service)) {
     const Job& other = state.jobs.at(id);
     if (other.experiment < job.experiment) earlier = other.experiment;
     if (other.experiment > job.experiment) later = other.experiment;
-    if (other.experiment != job.experiment) continue;
-    ++own;
+    ++all;
     needed += !other.paused;
   }
   const std::string text = "is paused by its service: ";
   if (later) return text + "experiment " + to_string(*later) + " takes its place";
   if (earlier) return text + "the replicas of experiment " + to_string(*earlier) + " are replaced one by one";
-  return text + std::to_string(needed) + " of its " + std::to_string(own) +
-         (own == 1 ? " replica is" : " replicas are") +
+  return text + std::to_string(needed) + " of its " + std::to_string(all) +
+         (all == 1 ? " replica is" : " replicas are") +
          " enough for its load; one more starts once requests "
          "wait longer than " +
          format_duration(job.request.replica->queue);

@@ -225,13 +225,14 @@ class StartTest(unittest.TestCase):
             self.assertEqual(served.get("/health").status, 200)
 
     def test_equal_tokens_are_refused(self):
-        with tempfile.TemporaryDirectory() as home:
-            for name in ("user.token", "agent.token"):
-                pathlib.Path(home, name).write_text("one-token-for-everybody\n")
-            result = self.run_to_end("--home", home, "--listen", "127.0.0.1:0")
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("user.token and", result.stderr)
-            self.assertIn("hold the same token; remove one of them", result.stderr)
+        for names in (("user.token", "agent.token"), ("user.token", "services.token"), ("agent.token", "services.token")):
+            with tempfile.TemporaryDirectory() as home:
+                for name in names:
+                    pathlib.Path(home, name).write_text("one-token-for-everybody\n")
+                result = self.run_to_end("--home", home, "--listen", "127.0.0.1:0", "--services", "127.0.0.1:0")
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"{names[0]} and", result.stderr)
+                self.assertIn("hold the same token; remove one of them", result.stderr)
 
     def test_a_taken_port_is_named(self):
         with Daemon() as served, tempfile.TemporaryDirectory() as home:
