@@ -47,7 +47,8 @@ std::string describe(const JobCheckpoint& checkpoint) {
 }
 
 std::string describe(const Origin& origin) {
-  return "step " + std::to_string(origin.step) + " of " + origin.path + " (XXH3 " + origin.xxh3 + ")";
+  const std::string step = origin.step > 0 ? "step " + std::to_string(origin.step) + " of " : "";
+  return step + origin.path + " (XXH3 " + origin.xxh3 + ")";
 }
 
 json to_json(const Origin& origin) {

@@ -12,6 +12,7 @@
 #include "worker/commands/serving.h"
 #include "worker/data/failure.h"
 #include "worker/train/first_source.h"
+#include "worker/train/folder_origin.h"
 #include "worker/train/pinned_origin.h"
 
 namespace podium {
@@ -38,7 +39,8 @@ void check_replica(const Launch& launch) {
         "model");
 }
 
-FirstSource find_model_of(const Launch& launch, EventLog& events) {
+// With where it came from, which may have been written down by an earlier attempt.
+std::pair<FirstSource, Origin> find_model_of(const Launch& launch, EventLog& events) {
   SingleCommunicator alone;
   const auto pinned = pinned_origin(launch.checkpoint_folder, alone);
   FirstSource source = find_first_source(launch, pinned, alone);
@@ -46,8 +48,9 @@ FirstSource find_model_of(const Launch& launch, EventLog& events) {
     spdlog::warn("{}", warning);
     events.note("warning", warning);
   }
-  if (source.checkpoint && !pinned) pin_origin(launch.checkpoint_folder, source.origin());
-  return source;
+  const Origin origin = pinned ? *pinned : source.checkpoint ? source.origin() : folder_origin(source.path);
+  if (!pinned) pin_origin(launch.checkpoint_folder, origin);
+  return {std::move(source), origin};
 }
 
 ServingArguments serving_of(const Launch& launch) {
@@ -98,9 +101,9 @@ WorkerExit serve_replica(const Launch& launch, EventLog& events, const std::atom
   check_replica(launch);
   events.write(PhaseEvent{WorkerPhase::loading, {}});
   const CheckpointFolder folder(launch.checkpoint_folder, true);  // which no other attempt may use
-  const FirstSource source = find_model_of(launch, events);
+  const auto [source, origin] = find_model_of(launch, events);
   const ServingArguments serving = serving_of(launch);
-  const std::string what = source.checkpoint ? describe(source.origin()) : source.path.string();
+  const std::string what = describe(origin);
   std::string where;
   std::int64_t last_step = 0;
   const ServerEvents telling{

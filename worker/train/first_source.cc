@@ -7,6 +7,7 @@
 
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
+#include "worker/train/folder_origin.h"
 #include "worker/train/weight_source.h"
 
 namespace podium {
@@ -41,7 +42,8 @@ FirstSource source_of(WholeCheckpoint found, const WeightSource& source) {
 }
 
 FirstSource hugging_face(const fs::path& folder, const Launch& launch, const std::optional<Origin>& pinned) {
-  if (pinned) refuse_other_than_pinned(launch, *pinned, folder.string() + " is a Hugging Face folder");
+  if (pinned && pinned->xxh3 != folder_origin(folder).xxh3)
+    refuse_other_than_pinned(launch, *pinned, folder.string() + " is a Hugging Face folder with other files");
   if (!launch.spec.model.init_xxh3.empty())
     refuse_spec("model.init.xxh3 is of a checkpoint, and " + folder.string() +
                 " is a Hugging Face folder; leave xxh3 out");

@@ -141,8 +141,8 @@ class Replicas(unittest.TestCase):
             self.assertEqual(replica.terminate(), 79, replica.log())
             self.assertEqual([event["phase"] for event in replica.events("phase")], ["loading", "stepping"])
             self.assertEqual(replica.events("finished")[-1]["status"], "preempted")
-            self.assertIn(f"serves {FOLDER / 'data' / 'bert'} at http://127.0.0.1:{replica.port}",
-                          [note["message"] for note in replica.events("note")])
+            (note,) = replica.events("note")
+            self.assertRegex(note["message"], f"serves {FOLDER / 'data' / 'bert'} .XXH3 [0-9a-f]{{16}}. at http://127.0.0.1:{replica.port}")
 
     def test_sigterm_answers_what_was_accepted(self):
         with Replica("drained", "bert") as replica:
@@ -230,6 +230,25 @@ class Replicas(unittest.TestCase):
             replica.ready()
             self.assertIn("step-00000001", replica.client().get("/v1/models").json()["models"][0]["folder"])
             self.assertEqual(replica.terminate(), 79)
+
+    def test_a_folder_that_has_changed_is_not_served_in_its_place(self):
+        folder, ask = FOLDER / "data" / "replaced", {"text": "w1 w2"}
+        served.write_model(folder, 3)
+        (folder / "notes.md").write_text("of no importance")
+        with Replica("of-a-folder", "replaced") as replica:
+            before = replica.ready().client().ask("answers", "embed", ask).json()
+            self.assertEqual(replica.terminate(), 79)
+            kept = (folder / "model.safetensors").read_bytes()
+            served.write_model(folder, 4)
+            (folder / "notes.md").unlink()
+            self.assertEqual(replica.ended(), 65, replica.log())
+            self.assertIn("is a Hugging Face folder with other files", replica.errors())
+            self.assertIn("delete", replica.errors())
+            (folder / "model.safetensors").write_bytes(kept)
+            self.assertEqual(replica.ready().client().ask("answers", "embed", ask).json(), before)
+            self.assertEqual(replica.terminate(), 79)
+            (folder / "vocab.txt").write_text("\n".join(reversed(served.VOCABULARY)) + "\n")
+            self.assertEqual(replica.ended(), 65, replica.log())
 
     def test_a_stop_that_comes_first_is_heard(self):
         with Replica("stopped-early", "bert") as replica:
