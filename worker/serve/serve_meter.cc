@@ -8,7 +8,7 @@ double seconds_of(std::chrono::nanoseconds duration) {
 }
 
 // What a client that asks rightly is answered badly.
-LoadWindow::End end_of(const std::string& outcome) {
+LoadWindow::End window_end_of(const std::string& outcome) {
   if (outcome == "answered") return LoadWindow::End::answered;
   const bool bad =
       outcome == "failed" || outcome == "timed_out" || outcome == "queue_full" || outcome == "not_ready";
@@ -35,7 +35,7 @@ void ServeMeter::add_request(const std::string& endpoint, const std::string& out
   const std::scoped_lock lock(mutex_);
   ++figures_.requests[{endpoint, outcome}];
   figures_.whole.add(seconds_of(whole));
-  window_.add_request(ServeTime::clock::now(), end_of(outcome), whole);
+  window_.add_request(ServeTime::clock::now(), window_end_of(outcome), whole);
 }
 
 void ServeMeter::add_load() {
