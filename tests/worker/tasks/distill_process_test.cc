@@ -86,6 +86,9 @@ TEST_P(Distilled, AStudentThatIsItsTeacherHasNothingToLearn) {
   EXPECT_LT(alike.metric("train/grad_norm").at(1), 1e-4);
 
   spec.training.sparse = Sparsity::two_of_four;  // the teacher is not pruned
+  Student by_teacher_alone(spec, kTeacherSteps);
+  ASSERT_THAT(by_teacher_alone.run(1), Each(0)) << by_teacher_alone.errors();
+  EXPECT_GT(by_teacher_alone.metric("train/grad_norm").at(1), 1e-3);
   spec.training.distill->weight = 0.25;
   Student pruned(spec, kTeacherSteps);
   ASSERT_THAT(pruned.run(1), Each(0)) << pruned.errors();
