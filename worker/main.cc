@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -128,6 +129,10 @@ int main(int argc, char** argv) {
     exit = failure.exit;
   } catch (const BadData& error) {
     spdlog::error("{}", error.what());
+    exit = WorkerExit::bad_data;
+  } catch (const std::filesystem::filesystem_error& error) {  // of a path that somebody named
+    spdlog::error("{}: {}; look whether it is there and may be used", error.path1().string(),
+                  error.code().message());
     exit = WorkerExit::bad_data;
   } catch (const std::bad_alloc&) {
     spdlog::error("there is not enough memory for this; a smaller batch needs less");

@@ -1,5 +1,5 @@
-// What a run's first weights are of: the checkpoint of another job that its spec names, and the one that its
-// worker found.
+// What a run's first weights are of: the checkpoint of another job that its spec names, and the one, or the
+// Hugging Face folder, that its worker found.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,11 @@ JobCheckpoint job_checkpoint_from_json(const nlohmann::json& json);
 std::string describe(const JobCheckpoint& checkpoint);
 
 struct Origin {
-  std::string path;  // as the worker read it
-  std::int64_t step = 0;
-  std::string xxh3;  // of its manifest, which has the checksums of its files; "" where none is known
+  std::string path;       // as the worker read it
+  std::int64_t step = 0;  // 0: it is a Hugging Face folder
+  // Of its manifest, which has the checksums of its files, or of the folder's files (worker/train/folder_origin.h);
+  // "" where none is known.
+  std::string xxh3;
 
   bool known() const { return !xxh3.empty(); }
   bool operator==(const Origin&) const = default;

@@ -27,6 +27,16 @@ void check_bounds(const Facts& facts, const GoalMetric* goal, Problems& problems
                                  goal->key));
 }
 
+// A share as bound of what is told in percent would be reached at once.
+void check_percent(const Facts& facts, std::string_view metric, Problems& problems) {
+  if (metric != "eval/f1" && metric != "eval/exact_match") return;
+  const std::string at = "/target/at_least";
+  const auto bound = facts.number(at);
+  if (bound && *bound > 0 && *bound <= 1)
+    problems.add(at, fmt::format("{} is in percent, from 0 to 100, and this bound is {}: write {}", metric,
+                                 *bound, 100 * *bound));
+}
+
 }  // namespace
 
 void check_target(const Facts& facts, Problems& problems) {
@@ -34,6 +44,7 @@ void check_target(const Facts& facts, Problems& problems) {
   const auto metric = facts.text("/target/metric");
   check_bounds(facts, metric ? find_goal(*metric) : nullptr, problems);
   if (!metric) return;
+  if (!facts.has("/command")) check_percent(facts, *metric, problems);
   if (!facts.has("/command"))
     check_reported(facts, "/target/metric", *metric, problems);
   else if (!is_plausible_metric(*metric))

@@ -5,25 +5,45 @@
 #include <algorithm>
 
 #include "worker/infer/head_inference.h"
+#include "worker/input/bad_data.h"
 #include "worker/input/text_files.h"
 #include "worker/train/phases.h"
 
 namespace podium {
 
-ClassHabits class_habits(const std::optional<CheckpointManifest>& checkpoint, int max_positions) {
-  if (!checkpoint) return {{}, max_positions};
-  const TrainingSpec training = training_phases(checkpoint->state.spec.training).back().training;
-  return {training.classify, training.sequence_length};
-}
+namespace {
 
 std::string refusal_of(const std::string& text, const std::optional<std::string>& pair,
-                       const ClassHabits& habits, const std::string& origin) {
+                       const ClassHabits& habits, const std::string& name) {
   if (is_blank(text) || (pair && is_blank(*pair)))
     return pair ? "a sentence of the pair is empty" : "the sentence is empty";
-  if (habits.columns && habits.columns->pair.has_value() != pair.has_value())
-    return fmt::format("{} was trained on {}", origin,
+  if (habits.pairs && *habits.pairs != pair.has_value())
+    return fmt::format("{} was trained on {}", name,
                        pair ? "single sentences; leave out the pair" : "pairs; add the second sentence");
   return "";
+}
+
+}  // namespace
+
+ClassHabits class_habits(const SourceModel& model) {
+  ClassHabits habits{{}, model.head.pairs, {.tokens = model.spec.max_positions}};
+  if (!model.checkpoint) return habits;
+  const TrainingSpec training = training_phases(model.checkpoint->state.spec.training).back().training;
+  habits.columns = training.classify;
+  habits.limit = {.tokens = training.sequence_length, .cut = true};
+  return habits;
+}
+
+TextSequence class_sequence(const WordPieceTokenizer& tokenizer, const std::string& text,
+                            const std::optional<std::string>& pair, const ClassHabits& habits, bool truncate,
+                            const std::string& name, const std::string& origin) {
+  const std::string refusal = refusal_of(text, pair, habits, name);
+  if (!refusal.empty()) throw BadData(origin + ": " + refusal);
+  const TextLimit limit{.tokens = habits.limit.tokens, .cut = truncate || habits.limit.cut};
+  TextSequence sequence = encode_text(tokenizer, text, pair, limit, origin);
+  if (has_empty_part(sequence))
+    throw BadData(origin + ": " + (pair ? "a sentence of the pair" : "the sentence") + " has no token");
+  return sequence;
 }
 
 std::size_t likeliest_class(std::span<const float> logits) {

@@ -74,12 +74,20 @@ CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
   }
 }
 
+ModelFolder kind_of_model(const fs::path& folder) {
+  if (fs::exists(folder / kManifestName)) return ModelFolder::checkpoint;
+  if (fs::exists(folder / "config.json")) return ModelFolder::hugging_face;
+  const bool some = fs::is_directory(folder) && !checkpoints_in(folder).empty();
+  return some ? ModelFolder::checkpoints : ModelFolder::nothing;
+}
+
 std::optional<CheckpointManifest> find_checkpoint(fs::path& folder) {
-  if (fs::exists(folder / kManifestName)) return read_whole_checkpoint(folder);
-  if (fs::exists(folder / "config.json")) return std::nullopt;
+  const ModelFolder kind = kind_of_model(folder);
+  if (kind == ModelFolder::checkpoint) return read_whole_checkpoint(folder);
+  if (kind == ModelFolder::hugging_face) return std::nullopt;
   std::string broken;  // the newest that is not whole
   for (const std::string& name :
-       fs::is_directory(folder) ? checkpoints_in(folder) : std::vector<std::string>{}) {
+       kind == ModelFolder::checkpoints ? checkpoints_in(folder) : std::vector<std::string>{}) {
     try {
       CheckpointManifest manifest = read_whole_checkpoint(folder / name);
       if (!broken.empty()) spdlog::warn("{}; {} is taken", broken, name);

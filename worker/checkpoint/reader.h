@@ -18,6 +18,11 @@ namespace podium {
 // Verifies every file of a checkpoint and returns its manifest. Throws BadData that says what is wrong.
 CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
 
+// What a model may lie in. Where a folder is of two kinds the first one counts.
+enum class ModelFolder : char { checkpoint, hugging_face, checkpoints, nothing };
+// Throws std::filesystem::filesystem_error.
+ModelFolder kind_of_model(const std::filesystem::path& folder);
+
 // The checkpoint that `folder` is or, of those in it, the newest whole one, to which `folder` is changed
 // then. Nothing for a Hugging Face folder. Throws BadData where it is none of them.
 std::optional<CheckpointManifest> find_checkpoint(std::filesystem::path& folder);

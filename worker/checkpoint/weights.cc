@@ -29,7 +29,10 @@ ModelHead head_of(const CheckpointManifest& manifest) {
   const JobSpec& spec = manifest.state.spec;
   ModelHead head(spec.training.task, manifest.state.labels);
   const TaskHead* const of_task = family_of(spec.model).find_task_head(head.task);
-  if (of_task == nullptr || !of_task->has_labels || !head.labels.empty()) return head;
+  if (of_task == nullptr || !of_task->has_labels) return head;
+  head.pairs = spec.training.classify.pair.has_value();
+  head.dropout = spec.training.classify.dropout;
+  if (!head.labels.empty()) return head;
   for (const HeadTensor& tensor : of_task->tensors(spec.model, head))
     if (const std::int64_t outputs = rows_of(manifest, tensor.name); tensor.by_label && outputs > 1)
       for (std::size_t i = head.labels.size(); i < static_cast<std::size_t>(outputs); ++i)

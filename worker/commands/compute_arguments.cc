@@ -124,9 +124,11 @@ std::unique_ptr<const Kind> load_kind(const SourceModel& model, const TokenizerS
 }  // namespace
 
 std::unique_ptr<const WordPieceTokenizer> tokenizer_of(const SourceModel& model) {
-  auto wordpiece = load_kind<WordPieceTokenizer>(model, model.tokenizer,
-                                                 "vocabulary beside it; say with --vocab where it is",
-                                                 "byte pairs, and a BERT needs WordPiece; see --vocab");
+  auto wordpiece =
+      load_kind<WordPieceTokenizer>(model, model.tokenizer,
+                                    "vocabulary beside it; say with --vocab where it is, or with --data "
+                                    "where the paths of a checkpoint's spec begin",
+                                    "byte pairs, and a BERT needs WordPiece; see --vocab");
   const SpecialTokens& special = wordpiece->special();
   for (const std::int32_t id : {special.pad, special.classify, special.separator, special.mask})
     if (id < 0)

@@ -15,8 +15,10 @@
 #include "worker/commands/output.h"
 #include "worker/data/failure.h"
 #include "worker/formats/safetensors.h"
+#include "worker/infer/finite_results.h"
 #include "worker/infer/text_answers.h"
 #include "worker/infer/text_inference.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -43,13 +45,18 @@ struct InferArguments {
   bool json = false;
 };
 
-std::vector<TextSequence> read_sequences(const std::string& path, const WordPieceTokenizer& tokenizer,
-                                         int most) {
+struct Lines {
   std::vector<TextSequence> sequences;
+  std::vector<std::string> places;  // of each
+};
+
+Lines read_lines(const std::string& path, const WordPieceTokenizer& tokenizer, int most) {
+  Lines lines;
   for_each_named_line(path, [&](std::string_view line, const LinePlace& place) {
-    sequences.push_back(encode_line(tokenizer, line, most, place.text()));
+    lines.places.push_back(place.text());
+    lines.sequences.push_back(encode_line(tokenizer, line, most, lines.places.back()));
   });
-  return sequences;
+  return lines;
 }
 
 std::string answer_json(const TextSequence& sequence, const TextResult& result,
@@ -87,8 +94,8 @@ class Embeddings {
 void run_infer(const InferArguments& arguments) {
   const SourceModel model = read_model(arguments.model);
   const std::unique_ptr<const WordPieceTokenizer> tokenizer = tokenizer_of(model);
-  const std::vector<TextSequence> sequences =
-      read_sequences(arguments.text, *tokenizer, model.spec.max_positions);
+  const Lines lines = read_lines(arguments.text, *tokenizer, model.spec.max_positions);
+  const std::vector<TextSequence>& sequences = lines.sequences;
   Compute compute(arguments.compute);
   BertWeights weights =
       make_bert_weights(compute.context, model, {.precision = precision_of(arguments.compute, model)});
@@ -100,9 +107,10 @@ void run_infer(const InferArguments& arguments) {
     const auto part = std::span(sequences).subspan(begin, std::min(batch, sequences.size() - begin));
     std::vector<TextResult> results = inference.run(part, arguments.top);
     for (std::size_t i = 0; i < part.size(); ++i) {
+      if (!results[i].finite) refuse_not_finite(lines.places[begin + i]);
       drop_unknown(results[i], *tokenizer);
-      const auto tell = arguments.json ? answer_json : result_text;
-      print_output(tell(part[i], results[i], *tokenizer));
+      print_output(arguments.json ? answer_json(part[i], results[i], *tokenizer)
+                                  : without_controls(result_text(part[i], results[i], *tokenizer), "\t\n"));
       embeddings.add(results[i]);
     }
   }

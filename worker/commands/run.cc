@@ -127,9 +127,8 @@ GlooOptions meeting_of(const Launch& launch, EventLog& events, const std::atomic
 std::function<std::vector<float>()> first_ranges(const Launch& launch, const ModelSpec& model) {
   const std::optional<QuantiseSpec>& quantise = launch.spec.training.quantise;
   if (!quantise || quantise->ranges.empty()) return nullptr;
-  return [folder = std::filesystem::path(launch.data_folder) / quantise->ranges, model] {
-    return calibrated_ranges(folder, model);
-  };
+  return [folder = std::filesystem::path(launch.data_folder) / quantise->ranges, model,
+          format = quantise->format] { return calibrated_ranges(folder, model, format); };
 }
 
 // Reads the job's text; for a thread that may outlive the launch.

@@ -20,7 +20,7 @@ std::unique_ptr<LoadedModel> load_served_model(const ServingArguments& arguments
   if (source.spec.family == ModelFamily::bert) {
     loaded->bert = {tokenizer_of(source), make_bert_weights(context, source, {.precision = precision}),
                     question_rules(source.checkpoint, source.spec.max_positions),
-                    class_habits(source.checkpoint, source.spec.max_positions), source.head.labels};
+                    class_habits(source), source.head.labels};
   } else {
     auto tokenizer = byte_pairs_of(source, arguments.tokenizer);
     std::vector<std::int32_t> ends = end_tokens(source.folder, *tokenizer);

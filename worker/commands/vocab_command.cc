@@ -5,6 +5,7 @@
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/number_checks.h"
+#include "worker/commands/output.h"
 #include "worker/data/documents.h"
 #include "worker/input/text_files.h"
 #include "worker/tokenizer/bpe_builder.h"
@@ -32,7 +33,7 @@ void build_wordpiece(const VocabArguments& arguments) {
     for_each_line(file, [&](std::string_view line) { builder.add_text(line); });
   std::string text;
   for (const std::string& token : builder.build(arguments.size)) text += token + "\n";
-  write_file_atomic(arguments.out, text);
+  write_or_fail([&] { write_file_atomic(arguments.out, text); });
 }
 
 void build_byte_pairs(const VocabArguments& arguments) {
@@ -41,9 +42,11 @@ void build_byte_pairs(const VocabArguments& arguments) {
   for (const auto& file : expand_globs(arguments.corpus, ""))
     for_each_document(file, reading, [&](std::string_view document) { builder.add_text(document); });
   const BpeFiles files = builder.build(arguments.size);
-  std::filesystem::create_directories(arguments.out);
-  write_file_atomic(arguments.out / "vocab.json", files.vocab_json);
-  write_file_atomic(arguments.out / "merges.txt", files.merges_txt);
+  write_or_fail([&] {
+    std::filesystem::create_directories(arguments.out);
+    write_file_atomic(arguments.out / "vocab.json", files.vocab_json);
+    write_file_atomic(arguments.out / "merges.txt", files.merges_txt);
+  });
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ TrainedModel::TrainedModel(Context& context, const fs::path& folder, Precision p
   if (manifest && family_of(spec_).find_task_head(manifest->state.spec.training.task) != nullptr)
     throw BadData(fmt::format("{} was trained for {}: it has no head that predicts tokens", folder.string(),
                               to_string(manifest->state.spec.training.task)));
+  if (!manifest) check_hugging_face_shapes(folder, spec_, read_hugging_face_head(folder));
   spec_.dropout = spec_.attention_dropout = 0;
   try {
     model_ = make_model(context, spec_, {.precision = precision}, groups_);

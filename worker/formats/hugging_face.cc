@@ -118,6 +118,11 @@ void write_shard(const fs::path& path, std::span<const HuggingFaceEntry> tensors
 }
 
 // False also where the folder's labels cannot be read: its encoder is of use without them.
+void refuse_quantised(const fs::path& folder) {
+  if (fs::exists(folder / kQuantisationFile))
+    throw BadData(folder.string() + " is quantised, for inference alone; use the model that it was made of");
+}
+
 bool has_same_labels(const fs::path& folder, const ModelHead& head) {
   try {
     return labels_agree(read_hugging_face_head(folder), head);
@@ -204,6 +209,7 @@ std::string why_labels_differ(const fs::path& folder, const ModelHead& ours) {
 }
 
 void check_hugging_face_shapes(const fs::path& folder, const ModelSpec& spec, const ModelHead& head) {
+  refuse_quantised(folder);
   const HuggingFaceFolder files(folder, spec.family);
   for (const HuggingFaceEntry& entry : hugging_face_entries(spec, head))
     if (const Place* place = files.find(entry.name); place != nullptr && !entry.by_label)
@@ -214,8 +220,7 @@ void check_hugging_face_shapes(const fs::path& folder, const ModelSpec& spec, co
 
 std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters, const ModelHead& head) {
-  if (fs::exists(folder / kQuantisationFile))
-    throw BadData(folder.string() + " is quantised, for inference alone; use the model that it was made of");
+  refuse_quantised(folder);
   check_same_model(folder, spec);
   const std::vector<HuggingFaceEntry> entries = hugging_face_entries(spec, head);
   const HuggingFaceFolder files(folder, spec.family);

@@ -22,7 +22,9 @@ using nlohmann::json;
 constexpr char kInitializerRange[] = "initializer_range";
 constexpr char kRopeParameters[] = "rope_parameters";
 constexpr char kLabelNames[] = "id2label", kLabelCount[] = "num_labels";
-constexpr int kMostLabels = 1000;                                                    // as a spec may name
+constexpr char kPairs[] = "podium_pair";               // a key of ours
+constexpr char kHeadDropout[] = "classifier_dropout";  // null: as the layers have it
+constexpr int kMostLabels = 1000;                      // as a spec may name
 constexpr char kClasses[] = "single_label_classification", kValue[] = "regression";  // problem_type
 constexpr int kMostPadding = 1024;  // of a vocabulary, to a size that its ranks can divide
 constexpr int kLargest = 1 << 30;
@@ -64,6 +66,12 @@ class Config {
     const json value = json_.value(key, json(false));
     if (!value.is_boolean()) throw BadData(fmt::format("{}: {} must be true or false", path_, key));
     return value;
+  }
+
+  // Of a classifier, beside its labels.
+  std::optional<bool> pairs() const { return is_set(kPairs) ? std::optional(flag(kPairs)) : std::nullopt; }
+  std::optional<double> head_dropout() const {
+    return is_set(kHeadDropout) ? std::optional(number(kHeadDropout, 0)) : std::nullopt;
   }
 
   // Whether the key's array holds this text.
@@ -170,7 +178,17 @@ std::string_view architecture_of(const Family& family, const ModelHead& head) {
   return trained == nullptr ? family.hugging_face.architecture : trained->architecture;
 }
 
-void write_labels(const std::vector<std::string>& labels, json& config) {
+ModelHead read_labelled_head(const Config& config, TrainingTask task) {
+  ModelHead head(task, config.labels());
+  head.pairs = config.pairs();
+  head.dropout = config.head_dropout();
+  return head;
+}
+
+void write_labelled_head(const ModelHead& head, json& config) {
+  if (head.pairs) config[kPairs] = *head.pairs;
+  if (head.dropout) config[kHeadDropout] = *head.dropout;
+  const std::vector<std::string>& labels = head.labels;
   const std::vector<std::string> names = labels.empty() ? std::vector{unnamed_label(0)} : labels;
   for (std::size_t number = 0; number < names.size(); ++number) {
     config[kLabelNames][std::to_string(number)] = names[number];
@@ -203,7 +221,7 @@ ModelHead read_hugging_face_head(const std::filesystem::path& folder) {
   if (family != nullptr)
     for (const TaskHead& head : family->task_heads)
       if (config.lists("architectures", head.architecture))
-        return {head.task, head.has_labels ? config.labels() : std::vector<std::string>{}};
+        return head.has_labels ? read_labelled_head(config, head.task) : ModelHead(head.task);
   return {};
 }
 
@@ -220,7 +238,7 @@ std::string hugging_face_config(const ModelSpec& spec, const ModelHead& head) {
   set("architectures", json::array({architecture_of(family, head)}));
   if (const TaskHead* const of_task = family.find_task_head(head.task);
       of_task != nullptr && of_task->has_labels)
-    write_labels(head.labels, config);
+    write_labelled_head(head, config);
   set(form.layers, spec.layers);
   set(form.hidden, spec.hidden);
   set(form.heads, spec.heads);

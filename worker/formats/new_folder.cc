@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <system_error>
@@ -20,6 +21,14 @@ fs::path place_of(const fs::path& folder) {
   return whole.has_filename() ? whole : whole.parent_path();
 }
 
+// Nothing can be renamed onto it.
+bool is_mount(const fs::path& folder) {
+  struct stat own {
+  }, around{};
+  if (::stat(folder.c_str(), &own) != 0 || ::stat((folder / "..").c_str(), &around) != 0) return false;
+  return own.st_dev != around.st_dev || own.st_ino == around.st_ino;
+}
+
 void sync_files(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
     if (::fsync(open_file(entry.path(), O_RDONLY).get()) != 0)
@@ -34,6 +43,10 @@ NewFolder::NewFolder(fs::path folder)
   try {
     if (fs::exists(folder_) && !(fs::is_directory(folder_) && fs::is_empty(folder_)))
       throw BadData(folder.string() + " exists already; choose another folder");
+    if (is_mount(folder_))
+      throw BadData(folder.string() +
+                    " is the root of a file system, which a finished folder cannot take the " +
+                    "place of; choose a folder within it");
     fs::create_directories(unfinished_);
     lock_ = open_file(unfinished_, O_RDONLY | O_DIRECTORY);
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)

@@ -11,7 +11,7 @@ namespace podium {
 // otherwise; what a killed program has left of one goes before the next is begun.
 class NewFolder {
  public:
-  // Throws BadData where `folder` is there and not empty, or another program is making it, and
+  // Throws BadData where `folder` is there and not empty, or a mount, or another program is making it, and
   // Failure(disk_full) where none can be made.
   explicit NewFolder(std::filesystem::path folder);
   NewFolder(const NewFolder&) = delete;

@@ -9,6 +9,7 @@
 #include "common/base/check.h"
 #include "common/model/shape_differences.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/infer/finite_results.h"
 #include "worker/infer/quantised_folder.h"
 #include "worker/input/bad_data.h"
 #include "worker/nn/layer_products.h"
@@ -75,7 +76,13 @@ SourceModel model_with_ranges(const SourceModel& model, InferencePrecision preci
   for (int layer = 0; layer < model.spec.layers; ++layer) {
     for (const EncoderProduct& product : encoder_products(model.spec, layer)) {
       const ProductValues values = product_values(model, product);
-      const float scale = scale_for(type, range_of(product.name));
+      const float range = range_of(product.name);
+      if (range == 0.0F)
+        throw BadData(
+            fmt::format("{}: the inputs of {} are all zero, so that there is no range to calibrate "
+                        "by; give other text, or more of it",
+                        model.origin, product.name));
+      const float scale = scale_for(type, range);
       made.products[product.name] = make_linear_data(values.weight, values.bias,
                                                      {.type = type, .sparse = sparse, .input_scale = scale});
       for (const std::string& name : product.layers) {
@@ -126,14 +133,21 @@ SourceModel quantise_trained(const SourceModel& model, bool sparse) {
   });
 }
 
-std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model) {
+std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model,
+                                     QuantiseFormat format) {
   if (!std::filesystem::exists(folder / kQuantisationFile))
     throw BadData(fmt::format("{} has no {}: name a folder that podium-worker calibrate has made",
                               folder.string(), kQuantisationFile));
   const SourceModel calibrated = read_quantised_folder(folder);
   if (const auto differences = shape_differences(calibrated.spec, model); !differences.empty())
     throw BadData(folder.string() + " is of another model: " + describe(differences));
-  const DType type = product_type(*calibrated.quantised_to);
+  const InferencePrecision wanted = inference_precision_from(std::string(to_string(format)));
+  if (wanted != *calibrated.quantised_to)
+    throw BadData(fmt::format(
+        "{} is calibrated to {} and training.quantise.format is {}: calibrate it with "
+        "--format {}, or write the other format",
+        folder.string(), to_string(*calibrated.quantised_to), to_string(format), to_string(format)));
+  const DType type = product_type(wanted);
   std::vector<float> ranges;
   for (int product = 0; product < product_count(model); ++product)
     ranges.push_back(calibrated.products.at(product_name(model, product)).input_scale /
@@ -145,7 +159,10 @@ Agreement compare_models(TextInference& before, TextInference& after, Batch text
   Comparison sums;
   for_each_batch(text, batch, [&](Batch part, std::span<const TextSequence> sequences) {
     const std::vector<TextResult> first = before.run(sequences, 1), second = after.run(sequences, 1);
-    for (std::size_t i = 0; i < part.size(); ++i) sums.add(part[i], first[i], second[i]);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (!first[i].finite || !second[i].finite) refuse_not_finite("a text of the comparison");
+      sums.add(part[i], first[i], second[i]);
+    }
   });
   return {sums.masks, share(sums.same, sums.masks), share(sums.right_before, sums.masks),
           share(sums.right_after, sums.masks), std::sqrt(sums.difference / sums.size)};

@@ -40,9 +40,10 @@ QuantisedInputs trained_inputs(const SourceModel& model);
 SourceModel quantise_trained(const SourceModel& model, bool sparse);
 
 // The ranges of the model that podium-worker calibrate has written into `folder`, by product as
-// worker/nn/layer_products.h numbers them. Throws BadData where there is none, or one of another shape than
-// `model`.
-std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model);
+// worker/nn/layer_products.h numbers them. Throws BadData where there is none, one of another shape than
+// `model`, or one of another format.
+std::vector<float> calibrated_ranges(const std::filesystem::path& folder, const ModelSpec& model,
+                                     QuantiseFormat format);
 
 // Two models' answers to the same text, the second one's measured by the first's.
 struct Agreement {

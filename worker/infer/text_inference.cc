@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "worker/infer/finite_results.h"
 #include "worker/tensor/downloaded.h"
 #include "worker/tensor/dtype.h"
 
@@ -69,9 +70,14 @@ std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequenc
     // Of the two classes the first is that the second sentence follows.
     if (!follows.empty() && sequence.is_pair())
       result.follows = 1 / (1 + std::exp(static_cast<double>(follows[2 * s + 1]) - follows[2 * s]));
-    if (logits.empty()) continue;
-    for (std::size_t i = 0; i < sequence.masked.size(); ++i, ++mask)
-      result.masks.push_back(candidates(std::span(logits).subspan(mask * vocabulary, vocabulary), tops[s]));
+    const auto own_logits = std::span(logits).subspan(
+        logits.empty() ? 0 : mask * vocabulary, logits.empty() ? 0 : sequence.masked.size() * vocabulary);
+    mask += sequence.masked.size();
+    result.finite = all_finite(result.mean) && all_finite(result.pooled) && all_finite(own_logits) &&
+                    std::isfinite(result.follows.value_or(0));
+    if (!result.finite) continue;
+    for (std::size_t begin = 0; begin < own_logits.size(); begin += vocabulary)
+      result.masks.push_back(candidates(own_logits.subspan(begin, vocabulary), tops[s]));
   }
   return results;
 }

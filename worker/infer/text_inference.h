@@ -22,6 +22,8 @@ struct TextResult {
   std::optional<double> follows;              // of a pair: the probability
   std::vector<float> mean;                    // of the hidden states of all tokens
   std::vector<float> pooled;                  // empty where the model has no pooler
+  // All that the model computed of the sequence; else there are no candidates (finite_results.h).
+  bool finite = true;
 };
 
 class TextInference {

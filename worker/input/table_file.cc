@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "worker/input/bad_data.h"
 #include "worker/input/csv_records.h"
@@ -185,6 +186,9 @@ class JsonRows {
     if (found == object.end() || found->is_null()) refuse_row(file_, line, "has no member \"" + name + "\"");
     if (found->is_structured())
       refuse_row(file_, line, "has a list or an object as \"" + name + "\", which must be text or a number");
+    // What is no whole number of 64 bits is read as a double.
+    if (found->is_number_float() && std::abs(found->get<double>()) >= 0x1p53)
+      refuse_row(file_, line, "has a number as \"" + name + "\" that loses digits; put it in quotes");
     return found->is_string() ? found->get<std::string>() : found->dump();
   }
 

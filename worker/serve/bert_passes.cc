@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "common/base/logging.h"
+#include "worker/infer/finite_results.h"
 
 namespace podium {
 namespace {
@@ -72,12 +73,18 @@ std::vector<SequenceResult> BertPasses::compute_padded(HeadPass pass, std::span<
   std::vector<SequenceResult> results(sequences.size());
   if (pass == HeadPass::text) {
     std::vector<TextResult> texts = text_.run(sequences, tops);
-    for (std::size_t i = 0; i < results.size(); ++i) results[i].text = std::move(texts[i]);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      results[i].failed = !texts[i].finite;
+      results[i].text = std::move(texts[i]);
+    }
     return results;
   }
   std::vector<std::vector<float>> scores =
       pass == HeadPass::span ? heads_.span_scores(sequences) : heads_.class_logits(sequences);
-  for (std::size_t i = 0; i < results.size(); ++i) results[i].scores = std::move(scores[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].failed = !all_finite(scores[i]);
+    results[i].scores = std::move(scores[i]);
+  }
   return results;
 }
 

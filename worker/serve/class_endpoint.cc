@@ -1,6 +1,6 @@
 // classify: which class a sentence or a pair is of, or with regression its value (worker/ask/classes.h).
 #include "worker/ask/classes.h"
-#include "worker/serve/encoded_text.h"
+#include "worker/input/bad_data.h"
 #include "worker/serve/endpoint.h"
 #include "worker/serve/request_fields.h"
 
@@ -25,12 +25,14 @@ Result<PreparedRequest> prepare_classify(const nlohmann::json& body, const BertM
   fields.check_timeout();
   const std::string text = fields.text("text");
   const std::optional<std::string> pair = fields.optional_text("pair");
-  const TextLimit limit{.tokens = model.habits.tokens, .cut = fields.flag("truncate")};
+  const bool truncate = fields.flag("truncate");
   if (!fields.errors().empty()) return fields.errors();
-  const std::string refusal = refusal_of(text, pair, model.habits, "the model");
-  if (!refusal.empty()) fields.refuse(refusal, pair ? "pair" : "text");
   TextSequence sequence;
-  if (fields.errors().empty()) sequence = encoded_text(*model.tokenizer, text, pair, limit, fields);
+  try {
+    sequence = class_sequence(*model.tokenizer, text, pair, model.habits, truncate, "the model", "the text");
+  } catch (const BadData& error) {
+    fields.refuse(error.what(), pair ? "pair" : "text");
+  }
   if (!fields.errors().empty()) return fields.errors();
   prepared.answer = [tokens = sequence.length(), cut = sequence.cut,
                      &model](const std::vector<SequenceResult>& results) {

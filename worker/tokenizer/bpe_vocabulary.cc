@@ -39,15 +39,24 @@ std::int32_t need(const TokenIds& ids, const std::string& name, const std::strin
   return found->second;
 }
 
-// Nearly every token beside the bytes is made by a merge. A list of merges that is cut off, or another
-// vocabulary's, leaves most of them out of reach.
-void check_reach(const std::vector<bool>& made, const BpeMergeList& merges) {
-  constexpr std::ptrdiff_t kByteTokens = 256, kUnmade = 128;  // special tokens are made by none
-  const std::ptrdiff_t others = std::ssize(made) - kByteTokens, reached = std::ranges::count(made, true);
-  if (others - reached <= kUnmade || reached >= others / 2) return;
-  throw BadData(merges.origin + " its " + std::to_string(merges.pairs.size()) + " merges make " +
-                std::to_string(reached) + " of the vocabulary's " + std::to_string(made.size()) +
-                " tokens; it is cut off, or belongs to another vocabulary");
+// "<|endoftext|>", "<s>", "[PAD]": a token that stands for no text.
+bool is_special(std::string_view token) {
+  return token.size() > 2 &&
+         ((token.front() == '<' && token.back() == '>') || (token.front() == '[' && token.back() == ']'));
+}
+
+// Every token beside the bytes and special ones is made by a merge, but for a few that others have added. A
+// list of merges that is cut off, or another vocabulary's, leaves more out of reach.
+void check_reach(const std::vector<std::string>& tokens, const std::vector<bool>& made,
+                 const BpeMergeList& merges) {
+  constexpr std::ptrdiff_t kByteTokens = 256, kUnmade = 32;
+  std::ptrdiff_t unmade = -kByteTokens;
+  for (std::size_t id = 0; id < tokens.size(); ++id)
+    unmade += made[id] || tokens[id].empty() || is_special(tokens[id]) ? 0 : 1;
+  if (unmade <= kUnmade) return;
+  throw BadData(merges.origin + " its " + std::to_string(merges.pairs.size()) + " merges leave " +
+                std::to_string(unmade) + " of the vocabulary's " + std::to_string(tokens.size()) +
+                " tokens out of reach; it is cut off, or belongs to another vocabulary");
 }
 
 }  // namespace
@@ -89,7 +98,7 @@ BpeVocabulary::BpeVocabulary(const TokenIds& ids, const std::string& origin, con
       refuse("the merge \"" + left + " " + right + "\" appears a second time");
     made[static_cast<std::size_t>(token)] = true;
   }
-  check_reach(made, merges);
+  check_reach(tokens_, made, merges);
 }
 
 std::string BpeVocabulary::decode(std::span<const std::int32_t> ids) const {

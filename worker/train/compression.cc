@@ -1,5 +1,6 @@
 #include "worker/train/compression.h"
 
+#include "common/base/check.h"
 #include "worker/data/failure.h"
 #include "worker/nn/activation_ranges.h"
 #include "worker/nn/layer_products.h"
@@ -20,7 +21,12 @@ float range_of(const QuantisedInputs& inputs, const std::string& product) {
 
 void Compression::begin(const std::function<std::vector<float>()>& first_ranges) {
   if (spec_.training.sparse != Sparsity::none) prune_two_of_four(model_.parameters());
-  if (model_.ranges() != nullptr && first_ranges) model_.ranges()->set(first_ranges());
+  if (model_.ranges() == nullptr || !first_ranges) return;
+  std::vector<float> ranges(static_cast<std::size_t>(product_count(spec_.model)));
+  if (world_.rank() == 0) ranges = first_ranges();  // the folder of another node may hold others
+  PODIUM_CHECK(std::ssize(ranges) == product_count(spec_.model), "every product has a range");
+  world_.broadcast(std::as_writable_bytes(std::span(ranges)), 0);
+  model_.ranges()->set(std::move(ranges));
 }
 
 void Compression::resume(const CheckpointState& state) {

@@ -22,7 +22,7 @@ class Compression {
       : spec_(spec), context_(context), world_(world), model_(model) {}
 
   // Of a run that begins with the weights that the model has: prunes them. `first_ranges`: by product, or
-  // none, for those of the first batch.
+  // none, for those of the first batch; rank 0 reads them for all. Collective.
   void begin(const std::function<std::vector<float>()>& first_ranges);
   // Throws Failure(bad_data) where a range is missing.
   void resume(const CheckpointState& state);

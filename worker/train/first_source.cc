@@ -44,9 +44,10 @@ FirstSource source_of(WholeCheckpoint found, const WeightSource& source) {
 FirstSource hugging_face(const fs::path& folder, const Launch& launch, const std::optional<Origin>& pinned) {
   if (pinned && pinned->xxh3 != folder_origin(folder).xxh3)
     refuse_other_than_pinned(launch, *pinned, folder.string() + " is a Hugging Face folder with other files");
-  if (!launch.spec.model.init_xxh3.empty())
-    refuse_spec("model.init.xxh3 is of a checkpoint, and " + folder.string() +
-                " is a Hugging Face folder; leave xxh3 out");
+  if (const std::string& wanted = launch.spec.model.init_xxh3;
+      !wanted.empty() && wanted != folder_origin(folder).xxh3)
+    refuse_spec("model.init: " + folder.string() + " is not the one that model.init.xxh3 names (" + wanted +
+                "); bring that one back, or leave xxh3 out to begin with this one");
   return {folder, std::nullopt, "", {}};
 }
 

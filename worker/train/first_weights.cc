@@ -19,6 +19,7 @@
 #include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/train/first_source.h"
+#include "worker/train/folder_origin.h"
 #include "worker/train/pinned_origin.h"
 #include "worker/train/token_check.h"
 #include "worker/train/weight_source.h"
@@ -102,25 +103,39 @@ FirstWeights of_checkpoint(const FirstSource& source, const Beginning& run, Para
   const std::vector<std::string> drawn =
       of_all_ranks(world, transfer_weights(found, model, parameters, left_alone));
   check_body(source, run, drawn);
-  const Origin origin = source.origin();
-  if (!run.pinned && world.rank() == 0) pin_origin(run.launch.checkpoint_folder, origin);
   return {std::move(warnings),
-          "begins with the weights of " + describe(origin) +
+          "begins with the weights of " + describe(source.origin()) +
               (drawn.empty() ? "" : ", but for " + named(drawn) + ", which are drawn"),
-          origin, drawn};
+          source.origin(), drawn};
 }
 
-FirstWeights of_hugging_face(const fs::path& folder, const Beginning& run, ParameterStore& parameters) {
+// The spec says the dropout before the classifier, whatever the folder has.
+std::string other_dropout(const fs::path& folder, const Beginning& run) {
+  const ModelHead theirs = read_hugging_face_head(folder);
+  const double own = run.launch.spec.training.classify.dropout;
+  if (theirs.task != run.head.task || !theirs.dropout || *theirs.dropout == own) return "";
+  return fmt::format(
+      "{} was trained with a dropout of {} before its classifier, and this job has {}; "
+      "training.classify.dropout says it",
+      folder.string(), *theirs.dropout, own);
+}
+
+FirstWeights of_hugging_face(const FirstSource& source, const Beginning& run, ParameterStore& parameters) {
+  const fs::path& folder = source.path;
   FirstWeights first;
-  if (std::string unknown = check_tokens(folder, run.launch, run.tasks); !unknown.empty())
-    first.warnings.push_back(std::move(unknown));
+  first.origin = run.pinned ? *run.pinned : folder_origin(folder);
+  for (std::string warning : {check_tokens(folder, run.launch, run.tasks), other_dropout(folder, run)})
+    if (!warning.empty()) first.warnings.push_back(std::move(warning));
+  check_hugging_face_shapes(folder, read_hugging_face_config(folder), read_hugging_face_head(folder));
   const std::vector<std::string> fresh = load_hugging_face(folder, run.model, parameters, run.head);
   first.drawn = fresh;
+  first.note = "begins with the weights of " + describe(first.origin);
   if (fresh.empty()) return first;
   const std::string why = why_labels_differ(folder, run.head);
   const std::string names = fmt::format("{}", fmt::join(fresh, ", "));
-  first.note = (why.empty() ? fmt::format("{} has no {}:", folder.string(), names) : why + ": " + names) +
-               " begun with fresh weights";
+  first.note += "; " +
+                (why.empty() ? fmt::format("{} has no {}:", folder.string(), names) : why + ": " + names) +
+                " begun with fresh weights";
   return first;
 }
 
@@ -136,8 +151,10 @@ FirstWeights fill_first_weights(const Launch& launch, const ModelSpec& model, co
     return {};
   }
   const FirstSource source = find_first_source(launch, run.pinned, world);
-  return source.checkpoint ? of_checkpoint(source, run, parameters, world)
-                           : of_hugging_face(source.path, run, parameters);
+  FirstWeights first = source.checkpoint ? of_checkpoint(source, run, parameters, world)
+                                         : of_hugging_face(source, run, parameters);
+  if (!run.pinned && world.rank() == 0) pin_origin(launch.checkpoint_folder, first.origin);
+  return first;
 }
 
 }  // namespace podium

@@ -1,6 +1,7 @@
-// origin.json in a run's checkpoint folder: the checkpoint that the run's first weights are of, written down
-// before its first step. Until the run has a checkpoint of its own, each of its attempts begins with exactly
-// these weights, whatever has become the best or the newest where they come from.
+// origin.json in a run's checkpoint folder: the checkpoint, or the Hugging Face folder, that the run's first
+// weights are of, written down before its first step. Until the run has a checkpoint of its own, each of its
+// attempts begins with exactly these weights, whatever has become the best or the newest where they come
+// from.
 #pragma once
 
 #include <filesystem>

@@ -32,6 +32,10 @@ VocabularyIdentity first_tokens_of(const std::filesystem::path& folder, std::int
   return first_tokens<BpeTokenizer>(*tokenizer, at_most).value_or(VocabularyIdentity{});
 }
 
+std::string own_are_unknown(const std::string& theirs) {
+  return "this job's data does not tell its tokens: whether they are those of " + theirs + " is not checked";
+}
+
 void check_same(const std::string& begin, const std::string& their_file, const VocabularyIdentity& theirs,
                 const Launch& launch, const TaskSource& tasks) {
   if (theirs.tokens <= tasks.vocabulary && tasks.tokens(theirs.tokens) == theirs) return;
@@ -49,7 +53,8 @@ std::string check_tokens(const std::string& begin, const WholeCheckpoint& from, 
                          const TaskSource& tasks) {
   const CheckpointState& then = from.manifest.state;
   const std::string their_file = file_of(then.spec.data.tokenizer);
-  if (!then.vocabulary.known() || !tasks.tokens)
+  if (!tasks.tokens) return own_are_unknown(from.path.string());
+  if (!then.vocabulary.known())
     return fmt::format(
         "{} does not tell its tokens, for an older version wrote it: whether {}, with which it was trained, "
         "has the tokens of {} is not checked",
@@ -63,7 +68,8 @@ std::string check_tokens(const std::filesystem::path& folder, const Launch& laun
     return fmt::format("{}: whether its weights are for the tokens of {} is not checked", why,
                        file_of(launch.spec.data.tokenizer));
   };
-  if (!holds_tokenizer(folder) || !tasks.tokens) return unknown(folder.string() + " holds no tokenizer");
+  if (!tasks.tokens) return own_are_unknown(folder.string());
+  if (!holds_tokenizer(folder)) return unknown(folder.string() + " holds no tokenizer");
   try {
     const VocabularyIdentity theirs = first_tokens_of(folder, tasks.vocabulary);
     if (!theirs.known()) return unknown("the tokenizer of " + folder.string() + " is of another kind");

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
 
 #include "common/base/check.h"
-#include "common/base/file.h"
 #include "worker/data/failure.h"
-#include "worker/tensor/downloaded.h"
 #include "worker/tensor/profiler.h"
+#include "worker/train/held_out.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
+#include "worker/train/resume.h"
 #include "worker/train/schedule.h"
 #include "worker/train/sum_over.h"
 
@@ -61,7 +60,8 @@ CheckpointTensors Trainer::tensors() { return {parameters(), optimizer_->states(
 
 void Trainer::resume() {
   at("looking for a checkpoint");
-  if (const auto loaded = load()) {
+  const ResumingRun run{spec_, parts_.tasks.text, parts_.resume_folder, last_step()};
+  if (const auto loaded = load_checkpoint(run, checkpoints_, tensors(), progress_)) {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
     compression_.resume(state_);
@@ -89,56 +89,6 @@ void Trainer::begin_anew() {
   if (!first.note.empty()) progress_.note("info", first.note);
   state_.origin = first.origin;
   compression_.begin(parts_.first_ranges);
-}
-
-// What was wrong with newer checkpoints is told whatever comes of the older ones.
-std::optional<CheckpointState> Trainer::load() {
-  std::vector<std::string> problems = checkpoints_.take_warnings();
-  const auto tell = [&] {
-    for (const std::string& problem : problems) progress_.note("warning", problem);
-  };
-  try {
-    auto loaded = load(problems);
-    tell();
-    return loaded;
-  } catch (const Failure&) {
-    tell();
-    throw;
-  }
-}
-
-std::optional<CheckpointState> Trainer::load(std::vector<std::string>& problems) {
-  const std::size_t before = problems.size();
-  const TextIdentity& text = parts_.tasks.text;
-  auto loaded = checkpoints_.load_newest(spec_, text, tensors(), problems);
-  if (loaded) return loaded;
-  if (parts_.resume_folder.empty()) {
-    if (problems.size() > before)
-      problems.push_back("no checkpoint is whole: beginning anew, as the spec says");
-    return std::nullopt;
-  }
-  loaded = checkpoints_.load_newest_of(parts_.resume_folder, spec_, text, tensors(), problems);
-  check_steps_are_left(*loaded);
-  loaded->target_reached = false;  // that was the other job's goal
-  progress_.note("info",
-                 fmt::format("goes on from step {} of {}", loaded->step, parts_.resume_folder.string()));
-  return loaded;
-}
-
-// A job that goes on from another's end must have something to do, and says so where its schedule is another.
-void Trainer::check_steps_are_left(const CheckpointState& loaded) {
-  const std::int64_t then = training_phases(loaded.spec.training).back().last_step();
-  if (loaded.step >= last_step())
-    throw Failure(
-        WorkerExit::bad_spec,
-        fmt::format("cannot resume: the run in {} has taken {} of its {} steps and this one ends at "
-                    "{}, so that nothing is left to train; raise training.schedule.steps (of the "
-                    "last phase) until the training ends after step {}",
-                    parts_.resume_folder.string(), loaded.step, then, last_step(), loaded.step));
-  if (then != last_step())
-    progress_.note("info", fmt::format("the other run was to end at step {} and this one ends at {}: from "
-                                       "here on the learning rate follows this one's schedule",
-                                       then, last_step()));
 }
 
 void Trainer::announce_start() {
@@ -377,33 +327,10 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
 bool Trainer::evaluate() {
   at("evaluating");
   progress_.phase(WorkerPhase::evaluating, state_.step);
-  const auto begin = std::chrono::steady_clock::now();
-  const TaskBatch& held_out = task_->held_out();
-  Sums scores(task_->score_count(), 0.0);
-  const LossSums losses =
-      engine_.evaluate(held_out.micro_batches, [&](const MicroBatch& batch, ConstTensorView predictions) {
-        task_->score(batch, {predictions.shape[1], downloaded(parts_.context, predictions)}, scores);
-      });
-  Sums totals = held_out.totals;
-  if (!counts_data()) std::ranges::fill(totals, 0.0);
-  Evaluation all{std::move(totals), sum_over(parts_.world, losses), std::move(scores)};
-  sum_over(parts_.world, all.totals);
-  if (!all.scores.empty()) sum_over(parts_.world, all.scores);
-  all.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  parts_.world.broadcast(std::as_writable_bytes(std::span(&all.seconds, 1)), 0);
-  const Findings found = task_->findings(all);
-  if (is_lead()) write(found.files);
+  const Findings found = findings_of_held_out(*task_, engine_, parts_.context, parts_.world, counts_data());
+  if (is_lead()) write_task_files(checkpoint_folder_, found.files);
   tell(found.metrics);
   return parts_.best && parts_.best->take(found.metrics, state_.step, state_.best);
-}
-
-void Trainer::write(const std::vector<TaskFile>& files) {
-  try {
-    for (const TaskFile& file : files) write_file_atomic(checkpoint_folder_ / file.name, file.content);
-  } catch (const std::system_error& error) {
-    throw Failure(WorkerExit::disk_full,
-                  std::string("cannot write what an evaluation found: ") + error.what());
-  }
 }
 
 void Trainer::tell(const Metrics& metrics) {

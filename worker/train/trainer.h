@@ -74,9 +74,6 @@ class Trainer {
 
   void resume();
   void begin_anew();
-  std::optional<CheckpointState> load();
-  std::optional<CheckpointState> load(std::vector<std::string>& problems);
-  void check_steps_are_left(const CheckpointState& loaded);
   void announce_start();
   void train();
   void enter_phase(const TrainingPhase& phase);
@@ -96,7 +93,6 @@ class Trainer {
   void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
   bool evaluate();
-  void write(const std::vector<TaskFile>& files);
   void tell(const Metrics& metrics);
   void save();
   void tell_saves(const std::vector<FinishedSave>& saves);

@@ -132,6 +132,27 @@ class HuggingFaceClasses : public testing::Test {
   const TempFolder folder_;
 };
 
+TEST_F(HuggingFaceClasses, TellWhetherTheyAreOfPairsAndTheirDropout) {
+  for (const bool pairs : {true, false}) {
+    ModelHead head = classes({"no", "yes"});
+    head.pairs = pairs;
+    head.dropout = 0.25;
+    fs::remove_all(model());
+    write(head);
+    const auto config = nlohmann::json::parse(read_file(model() / "config.json"));
+    EXPECT_EQ(config.at("podium_pair"), pairs);
+    EXPECT_EQ(config.at("classifier_dropout"), 0.25) << "as transformers calls it";
+    EXPECT_EQ(read_hugging_face_head(model()), head);
+  }
+  edit_config([](nlohmann::json& config) {
+    config.erase("podium_pair");
+    config["classifier_dropout"] = nullptr;
+  });
+  EXPECT_EQ(read_hugging_face_head(model()), classes({"no", "yes"})) << "others do not say";
+  edit_config([](nlohmann::json& config) { config["podium_pair"] = 1; });
+  EXPECT_THAT(refusal(), HasSubstr("config.json: podium_pair must be true or false"));
+}
+
 TEST_F(HuggingFaceClasses, AreWrittenAsTransformersHasThemAndReadBackToTheBit) {
   const ModelHead head = classes({"no", "yes", "perhaps"});
   write(head);

@@ -1,6 +1,10 @@
 #include "worker/formats/new_folder.h"
 
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
@@ -30,6 +34,32 @@ TEST(NewFolder, IsThereWithAllItsFilesOrNotAtAll) {
   folder.finish();
   EXPECT_TRUE(fs::exists(wanted / "whole"));
   EXPECT_EQ(entries(place.path() / "a"), 1);
+}
+
+// Nothing can be renamed onto it, which would show when all is done.
+TEST(NewFolder, AnEmptyMountIsRefusedBeforeTheWork) {
+  const TempFolder place;
+  const fs::path mounted = place.path() / "mounted";
+  fs::create_directories(mounted);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool may = ::unshare(CLONE_NEWNS) == 0 &&
+                     ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                     ::mount("none", mounted.c_str(), "tmpfs", 0, nullptr) == 0;
+    if (!may) ::_exit(2);
+    try {
+      const NewFolder folder(mounted);
+    } catch (const BadData& error) {
+      ::_exit(std::string_view(error.what()).find("is the root of a file system") == std::string_view::npos);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "only root may mount";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_NO_THROW(NewFolder{mounted}) << "without the mount";
 }
 
 TEST(NewFolder, TakesThePlaceOfAnEmptyFolderAndOfWhatAKilledProgramLeft) {

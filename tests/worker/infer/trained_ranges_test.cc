@@ -109,7 +109,7 @@ TEST_P(TrainedRanges, AQuantisedFolderKeepsHeadAndRanges) {
   const SourceModel read = read_quantised_folder(folder_.path() / "model");
   EXPECT_EQ(read.head, source().head);
   expect_as_trained(read);
-  const std::vector<float> ranges = calibrated_ranges(folder_.path() / "model", spec_);
+  const std::vector<float> ranges = calibrated_ranges(folder_.path() / "model", spec_, GetParam());
   const std::vector<float>& trained = lone_.model->ranges()->averages();
   ASSERT_EQ(ranges.size(), trained.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) EXPECT_FLOAT_EQ(ranges[i], trained[i]) << i;
@@ -136,13 +136,22 @@ TEST_P(IntegerRanges, OnesThatAreMissingOrOfAnotherModelAreRefused) {
   lacking.checkpoint->state.quantised.ranges.erase(product_name(spec_, 5));
   EXPECT_THAT(refusal([&] { quantise_trained(lacking, false); }),
               HasSubstr("no range of the inputs of " + product_name(spec_, 5)));
-  EXPECT_THAT(refusal([&] { calibrated_ranges(folder_.path(), spec_); }),
+  EXPECT_THAT(refusal([&] { calibrated_ranges(folder_.path(), spec_, QuantiseFormat::int8); }),
               HasSubstr("has no quantization.json"));
   write_quantised_folder(folder_.path() / "model", quantise_trained(source(), false), {});
   ModelSpec deeper = spec_;
   deeper.layers = 3;
-  EXPECT_THAT(refusal([&] { calibrated_ranges(folder_.path() / "model", deeper); }),
+  EXPECT_THAT(refusal([&] { calibrated_ranges(folder_.path() / "model", deeper, QuantiseFormat::int8); }),
               HasSubstr("model.layers is 2 there and 3 here"));
+  EXPECT_THAT(refusal([&] { calibrated_ranges(folder_.path() / "model", spec_, QuantiseFormat::fp8); }),
+              HasSubstr("is calibrated to int8 and training.quantise.format is fp8"));
+}
+
+TEST_P(IntegerRanges, ARangeOfZeroIsNoneToCalibrateBy) {
+  SourceModel dead = source();
+  dead.checkpoint->state.quantised.ranges[product_name(spec_, 5)] = 0.0F;
+  EXPECT_THAT(refusal([&] { quantise_trained(dead, false); }),
+              HasSubstr("the inputs of " + product_name(spec_, 5) + " are all zero"));
 }
 
 }  // namespace

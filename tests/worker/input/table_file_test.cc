@@ -110,6 +110,11 @@ TEST_F(TableFile, MembersAreTextNumbersAndTruth) {
   EXPECT_THAT(refusal("t.jsonl", R"({"text": "a", "kind": {"text": 1, "text": 2}, "text": "b"})"),
               HasSubstr(":1: has two members \"text\""));
   EXPECT_THAT(refusal("t.jsonl", "\n[1]\n"), HasSubstr(":2: is no JSON object"));
+  for (const char* number : {"18446744073709551616", "-9223372036854775809", "1e300"})
+    EXPECT_THAT(refusal("t.jsonl", std::string("{\"text\": \"a\", \"kind\": ") + number + "}\n"),
+                HasSubstr(":1: has a number as \"kind\" that loses digits; put it in quotes"));
+  EXPECT_THAT(rows("t.jsonl", "{\"text\": 18446744073709551615, \"kind\": 0.1}\n"),
+              ElementsAre(Pair(1, ElementsAre("18446744073709551615", "0.1"))));
   EXPECT_THAT(refusal("t.jsonl", "{\"text\": \"a\", \"kind\": \"x\"}\n{\"text\n"),
               HasSubstr(":2: is no JSON: "));
   EXPECT_THAT(refusal("t.jsonl", std::string(100000, '[')), HasSubstr(":1: is no JSON: "));

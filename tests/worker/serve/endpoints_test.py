@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import subprocess
 import tempfile
 import unittest
 
@@ -63,16 +64,27 @@ class Checkpoints(unittest.TestCase):
         with served.Server({"pairs": checkpoints}, "--data", folder / "data") as server:
             client = server.client()
             for one, line in zip(asked, expected, strict=True):
-                told = client.ask("pairs", "classify", {**one, "truncate": True}).json()
+                told = client.ask("pairs", "classify", one).json()
                 words = sum(len(text.split()) for text in one.values())
                 self.assertEqual((told["tokens"], told["cut"]), (min(16, words + 3), words + 3 > 16))
                 self.assertEqual((told["label"], set(told["probabilities"])), (line["label"], {"same", "other"}))
                 for name, probability in line["probabilities"].items():
                     self.assertAlmostEqual(told["probabilities"][name], probability, places=5)
-            for body, said in ((asked[2], "takes at most 16"), ({"text": "w1"}, "was trained on pairs")):
-                reply = client.ask("pairs", "classify", body)
-                self.assertEqual(reply.status, 422)
-                self.assertIn(said, reply.json()["detail"])
+            self.refuses_a_single_sentence(client)
+        exported = folder / "exported"
+        (step,) = checkpoints.glob("step-*")
+        served.worker("export", step, "--out", exported, "--data", folder / "data")
+        with served.Server({"pairs": exported}) as server:
+            self.refuses_a_single_sentence(server.client())
+        asked = [served.WORKER, "predict", exported, "--text", "w1"]
+        ran = subprocess.run(asked, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 65)
+        self.assertIn("was trained on pairs; add the second sentence", ran.stderr)
+
+    def refuses_a_single_sentence(self, client):
+        reply = client.ask("pairs", "classify", {"text": "w1"})
+        self.assertEqual(reply.status, 422)
+        self.assertIn("was trained on pairs", reply.json()["detail"])
 
 
 class Endpoints(served.ServedTest):
@@ -196,14 +208,15 @@ class Endpoints(served.ServedTest):
 
     def test_classify_refuses_what_no_class_is_of(self):
         for body, where in (({"text": " \t"}, "/text"), ({"text": "w1", "pair": ""}, "/pair"), ({}, "/text"),
-                            ({"text": "w1", "next": "w2"}, "/next"), ({"text": "w1", "pair": 3}, "/pair")):
+                            ({"text": "\u0001"}, "/text"), ({"text": "w1", "next": "w2"}, "/next"), ({"text": "w1", "pair": 3}, "/pair")):
             self.assertEqual(self.refused(422, "moods", "classify", body)["errors"][0]["where"], where)
         self.assertIn("it has embed, classify", self.refused(422, "moods", "answer", {})["detail"])
 
     def test_texts_without_a_token_are_refused(self):
-        for model, endpoint in (("bert", "embed"), ("moods", "classify")):
+        for model, endpoint, said in (("bert", "embed", "has no token"),
+                                      ("moods", "classify", "the text: the sentence has no token")):
             told = self.refused(422, model, endpoint, {"text": "\u0000"})
-            self.assertEqual((told["errors"][0]["where"], told["errors"][0]["message"]), ("/text", "has no token"))
+            self.assertEqual((told["errors"][0]["where"], told["errors"][0]["message"]), ("/text", said))
         self.assertIn("its second text has none", self.refused(422, "bert", "embed", {"text": "w1", "next": "\u0000"})["detail"])
 
     def test_a_context_without_a_token_has_no_answer(self):

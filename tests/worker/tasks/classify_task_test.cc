@@ -137,7 +137,7 @@ TEST_F(ClassifyTaskTest, MetricsAreMeansOverAllSentencesOfAllRanks) {
   // Of 5 sentences 2 are of class 0, one of which is taken for class 1.
   EXPECT_THAT(made->findings({totals, losses, {2, 1, 1, 3, 4, 3}}).metrics,
               ElementsAre(Pair("eval/loss", DoubleEq(0.7)), Pair("eval/accuracy", DoubleEq(0.8)),
-                          Pair("eval/f1", DoubleEq(6.0 / 7)),
+                          Pair("eval/f1", DoubleEq(600.0 / 7)),
                           Pair("eval/matthews_correlation", DoubleEq(3 / std::sqrt(24))),
                           Pair("eval/majority_accuracy", DoubleEq(0.6))));
   EXPECT_FLOAT_EQ(made->scales({6, 2})[kClassTerm], 0.125F);

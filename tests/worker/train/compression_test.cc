@@ -174,6 +174,24 @@ TEST_F(Quantised, ItBeginsWithTheRangesThatItIsGiven) {
   EXPECT_FLOAT_EQ(state_at(1).quantised.ranges.at(product_name(spec_.model, 0)), 0.5F * 40 + 0.5F * reach);
 }
 
+// The folder may differ from node to node.
+TEST_F(Quantised, AllRanksBeginWithTheRangesThatTheFirstOneReads) {
+  std::array<std::vector<float>, 2> ranges;
+  run_threads(2, [&](Communicator& world) {
+    Context context{.threads = 1};
+    const ParallelGroups groups = make_groups(world, {.data = 2});
+    const auto model = make_model(context, spec_.model, {.quantise = spec_.training.quantise}, groups);
+    Compression compression(spec_, context, world, *model);
+    compression.begin([&] {
+      return std::vector<float>(static_cast<std::size_t>(product_count(spec_.model)),
+                                3.0F + static_cast<float>(world.rank()));
+    });
+    ranges[static_cast<std::size_t>(world.rank())] = model->ranges()->averages();
+  });
+  EXPECT_THAT(ranges[0], Each(3.0F));
+  EXPECT_EQ(ranges[1], ranges[0]);
+}
+
 TEST_F(Quantised, ACheckpointWithoutOneOfItsRangesIsRefused) {
   Script script;
   run(script);

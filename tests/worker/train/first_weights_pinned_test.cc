@@ -2,6 +2,7 @@
 // its model and its tokens.
 #include "tests/worker/comm/world.h"
 #include "tests/worker/train/first_weights_fixture.h"
+#include "worker/train/folder_origin.h"
 #include "worker/train/pinned_origin.h"
 
 namespace podium {
@@ -104,7 +105,8 @@ TEST_F(PinnedWeights, AreRefusedWhereTheSpecNamesNoCheckpointAnyMore) {
   test::LoneModel lone(trained_, {});
   write_as_hugging_face(lone.model->parameters(), folder_.path() / "model");
   launch_.spec.model.init = "model";
-  EXPECT_THAT(refused(), AllOf(HasSubstr("model is a Hugging Face folder"), HasSubstr(with_the_remedy())));
+  EXPECT_THAT(refused(),
+              AllOf(HasSubstr("is a Hugging Face folder with other files"), HasSubstr(with_the_remedy())));
 }
 
 TEST_F(PinnedWeights, AreRefusedWhereTheSpecNamesOthersByTheirHash) {
@@ -158,7 +160,31 @@ TEST_F(PinnedWeights, AreThoseOfTheManifestThatTheSpecNames) {
   test::LoneModel lone(trained_, {});
   write_as_hugging_face(lone.model->parameters(), folder_.path() / "model");
   launch_.spec.model.init = "model";
-  EXPECT_THAT(refused(), HasSubstr("model is a Hugging Face folder; leave xxh3 out"));
+  EXPECT_THAT(refused(), HasSubstr("is not the one that model.init.xxh3 names"));
+  launch_.spec.model.init_xxh3 = folder_origin(folder_.path() / "model").xxh3;
+  EXPECT_EQ(refused(), "");
+}
+
+TEST_F(PinnedWeights, OfAHuggingFaceFolderAreNoOthersWhenItsFilesHaveChanged) {
+  const fs::path model = folder_.path() / "model";
+  const auto write = [&](std::uint64_t seed) {
+    fs::remove_all(model);
+    test::LoneModel lone(trained_, {});
+    test::randomise(lone.model->parameters(), seed);
+    write_as_hugging_face(lone.model->parameters(), model);
+  };
+  launch_.spec.model.init_job.reset();
+  launch_.spec.model.init = "model";
+  write(1);
+  const Weights first = begin();
+  EXPECT_EQ(nlohmann::json::parse(read_file(pinned())), to_json(begun_.origin));
+  EXPECT_EQ(begin(), first);
+  const std::string then = describe(begun_.origin);
+  write(2);
+  EXPECT_THAT(refused(), AllOf(StartsWith("exit 65: job \"squad\" began with the weights of " + then),
+                               HasSubstr(with_the_remedy())));
+  fs::remove(pinned());
+  EXPECT_NE(begin(), first);
 }
 
 TEST_F(PinnedWeights, AreForTheTokensThatTheyWereTrainedFor) {
@@ -201,18 +227,22 @@ TEST_F(PinnedWeights, OfAHuggingFaceFolderAreForItsTokens) {
   launch_.spec.model.init_job.reset();
   launch_.spec.model.init = "model";
   learn_tokens({"the", "a"});
+  begin_another_run();
   begin();
   EXPECT_THAT(begun_.warnings,
               ElementsAre(AllOf(HasSubstr("model holds no tokenizer"), HasSubstr("ours.txt"))));
   write_file_atomic(model / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\nriver\n");
+  begin_another_run();
   begin();
   EXPECT_THAT(begun_.warnings, SizeIs(0)) << "what comes behind the run's last does not matter";
   learn_tokens({"a", "the"});
+  begin_another_run();
   EXPECT_THAT(refused(),
               AllOf(StartsWith("exit 64: job \"squad\" cannot begin with the weights of " + model.string() +
                                ": they are for the tokens of " + model.string() + " (7 tokens"),
                     HasSubstr("has others in ours.txt (7 tokens")));
   write_file_atomic(model / "vocab.txt", "[PAD]\n[PAD]\n");
+  begin_another_run();
   begin();
   EXPECT_THAT(begun_.warnings, ElementsAre(HasSubstr("whether its weights are for the tokens of ours.txt")));
 }

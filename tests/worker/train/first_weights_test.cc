@@ -1,6 +1,7 @@
 // What a run begins with: weights of another run's checkpoint, to the bit on any layout, or one clear error.
 #include "tests/worker/comm/world.h"
 #include "tests/worker/train/first_weights_fixture.h"
+#include "worker/train/folder_origin.h"
 #include "worker/nn/linear.h"
 
 namespace podium {
@@ -217,14 +218,16 @@ TEST_F(FirstWeightsOf, APathIsACheckpointOrAFolderOfThem) {
   EXPECT_EQ(begin(), newest) << "an absolute path is what it says";
 }
 
-TEST_F(FirstWeightsOf, APathOfAHuggingFaceFolderHasNoOrigin) {
+TEST_F(FirstWeightsOf, APathOfAHuggingFaceFolderHasItsFilesHash) {
   test::LoneModel lone(trained_, {});
   write_as_hugging_face(lone.model->parameters(), folder_.path() / "model");
   launch_.spec.model.init = "model";
   const Weights begun = begin();
   EXPECT_TRUE(std::ranges::equal(begun.at(kWord),
                                  lone.model->parameters().weights(*lone.model->parameters().find(kWord))));
-  EXPECT_FALSE(begun_.origin.known());
+  EXPECT_EQ(begun_.origin,
+            (Origin{folder_.path() / "model", 0, folder_origin(folder_.path() / "model").xxh3}));
+  EXPECT_EQ(begun_.note, "begins with the weights of " + describe(begun_.origin));
 }
 
 TEST_F(FirstWeightsOf, APathThatIsNeitherIsBadData) {

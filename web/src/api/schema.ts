@@ -1108,12 +1108,13 @@ export interface components {
             /** @description XXH3-64 of its tokens and where they are cut, 16 hexadecimal digits */
             xxh3: string;
         } | null;
-        /** @description The checkpoint whose weights a job began with (model.init); null where it began with none, or has not reported it */
+        /** @description The checkpoint, or the Hugging Face folder, whose weights a job began with (model.init); null where it began with none, or has not reported it */
         Origin: {
             /** @description As its worker read it */
             path: string;
+            /** @description 0 of a Hugging Face folder */
             step: number;
-            /** @description XXH3-64 of the checkpoint's manifest, which has the checksums of its files; 16 hexadecimal digits */
+            /** @description XXH3-64 of the checkpoint's manifest, which has the checksums of its files, or of the folder's files; 16 hexadecimal digits */
             xxh3: string;
         } | null;
         Health: {

@@ -11,6 +11,7 @@
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
+#include "worker/infer/finite_results.h"
 #include "worker/infer/head_inference.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/table_file.h"
@@ -52,7 +53,6 @@ class ClassTeller {
       : arguments_(arguments),
         model_(model),
         habits_(habits),
-        limit_{.tokens = habits.tokens, .cut = arguments.truncate || model.source.checkpoint},
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
   // With its sequence. Throws BadData where there is nothing to tell.
@@ -66,7 +66,6 @@ class ClassTeller {
   const PredictArguments& arguments_;
   PredictModel& model_;
   const ClassHabits& habits_;
-  const TextLimit limit_;  // what is longer than in training is cut as there
   HeadInference inference_;
   std::int64_t cut_ = 0;
 };
@@ -89,12 +88,8 @@ class ClassPrediction final : public Prediction {
 };
 
 AskedSentence ClassTeller::prepared(AskedSentence asked) {
-  const std::string refusal = refusal_of(asked.text, asked.pair, habits_, model_.source.origin);
-  if (!refusal.empty()) throw BadData(asked.origin + ": " + refusal);
-  asked.sequence = encode_text(*model_.tokenizer, asked.text, asked.pair, limit_, asked.origin);
-  if (has_empty_part(asked.sequence))
-    throw BadData(asked.origin + ": " + (asked.pair ? "a sentence of the pair" : "the sentence") +
-                  " has no token");
+  asked.sequence = class_sequence(*model_.tokenizer, asked.text, asked.pair, habits_, arguments_.truncate,
+                                  model_.source.origin, asked.origin);
   cut_ += asked.sequence.cut;
   return asked;
 }
@@ -103,7 +98,10 @@ void ClassTeller::tell(std::span<const AskedSentence> asked) {
   std::vector<TextSequence> sequences;
   std::ranges::transform(asked, std::back_inserter(sequences), &AskedSentence::sequence);
   const std::vector<std::vector<float>> outputs = inference_.class_logits(sequences);
-  for (std::size_t i = 0; i < outputs.size(); ++i) print_output(told(asked[i], outputs[i]));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!all_finite(outputs[i])) refuse_not_finite(asked[i].origin);
+    print_output(told(asked[i], outputs[i]));
+  }
 }
 
 std::string ClassTeller::told(const AskedSentence& asked, std::span<const float> outputs) const {
@@ -142,7 +140,7 @@ ClassifySpec ClassPrediction::columns(ClassifySpec trained) const {
 }
 
 void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model) {
-  const ClassHabits habits = class_habits(model.source.checkpoint, model.source.spec.max_positions);
+  const ClassHabits habits = class_habits(model.source);
   ClassTeller teller(arguments, model, habits);
   const auto most = static_cast<std::size_t>(arguments.batch);
   if (text_) {
@@ -156,7 +154,7 @@ void ClassPrediction::run(const PredictArguments& arguments, PredictModel& model
   }
   if (teller.cut() > 0)
     fmt::print(stderr, "{} texts are cut to {} tokens, the longer sentence of a pair first\n", teller.cut(),
-               habits.tokens);
+               habits.limit.tokens);
 }
 
 void ClassPrediction::tell_rows(ClassTeller& teller, const ClassifySpec& trained, std::size_t most) const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "worker/commands/predict/prediction.h"
@@ -20,14 +22,14 @@ class QuestionAnswerer {
         batch_(static_cast<std::size_t>(batch)),
         inference_(model.compute.context, model.weights, model.tokenizer->special()) {}
 
-  // Of all questions, in order.
-  std::vector<SquadAnswers> answer(const SquadData& data);
+  // Of all questions, in order; `names` says how an error calls them.
+  std::vector<SquadAnswers> answer(const SquadData& data, std::span<const std::string> names);
 
   std::int64_t sequences() const { return sequences_; }
   double sequences_per_second() const { return static_cast<double>(sequences_) / seconds_; }
 
  private:
-  std::vector<FeatureScores> scores_of(const SquadFeatures& features);
+  std::vector<FeatureScores> scores_of(const SquadFeatures& features, std::span<const std::string> names);
 
   PredictModel& model_;
   QuestionRules rules_;

@@ -61,11 +61,11 @@ QuestionRules rules_of(const QuestionOptions& options, const SourceModel& source
 // A question of the command line or of a line of JSON.
 struct OneQuestion {
   LineId id;
-  std::string question, context;
+  std::string origin, question, context;
 };
 
 OneQuestion question_asked_by(const JsonLine& line) {
-  OneQuestion asked{line.id(), line.text("question"), line.text("context")};
+  OneQuestion asked{line.id(), line.origin(), line.text("question"), line.text("context")};
   line.refuse_others({"question", "context"});
   return asked;
 }
@@ -126,7 +126,7 @@ bool QuestionPrediction::is_asked() {
 void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& model) {
   QuestionAnswerer answerer(model, rules_of(options_, model.source), arguments.batch);
   if (options_.question)
-    return answer(answerer, {{{}, *options_.question, *options_.context}}, arguments.json);
+    return answer(answerer, {{{}, "--question", *options_.question, *options_.context}}, arguments.json);
   if (options_.squad.empty())
     answer_lines(answerer, arguments);
   else
@@ -138,9 +138,12 @@ void QuestionPrediction::run(const PredictArguments& arguments, PredictModel& mo
 void QuestionPrediction::answer(QuestionAnswerer& answerer, std::vector<OneQuestion> asked,
                                 bool as_json) const {
   SquadData data;
-  for (OneQuestion& one : asked)
+  std::vector<std::string> origins;
+  for (OneQuestion& one : asked) {
+    origins.push_back(one.origin);
     data.paragraphs.push_back({std::move(one.context), {{.text = std::move(one.question)}}});
-  const std::vector<SquadAnswers> answers = answerer.answer(data);
+  }
+  const std::vector<SquadAnswers> answers = answerer.answer(data, origins);
   for (std::size_t i = 0; i < answers.size(); ++i)
     print_output(as_json ? question_json(asked[i].id, answers[i], options_)
                          : question_text(asked[i].id, answers[i]));
@@ -156,7 +159,7 @@ void QuestionPrediction::answer_squad(QuestionAnswerer& answerer) const {
   std::vector<std::string> ids;
   for (const SquadParagraph& paragraph : squad_.paragraphs)
     for (const SquadQuestion& question : paragraph.questions) ids.push_back(question.id);
-  const std::vector<SquadAnswers> answers = answerer.answer(squad_);
+  const std::vector<SquadAnswers> answers = answerer.answer(squad_, ids);
   const AnswerFiles files = answer_files(ids, answers);
   write_or_fail([&] {
     write_file_atomic(options_.out / "predictions.json", files.predictions);

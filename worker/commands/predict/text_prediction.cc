@@ -10,6 +10,7 @@
 #include "worker/commands/output.h"
 #include "worker/commands/predict/prediction.h"
 #include "worker/data/failure.h"
+#include "worker/infer/finite_results.h"
 #include "worker/infer/text_answers.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/utf8.h"
@@ -82,6 +83,7 @@ void TextTeller::tell(std::span<const AskedText> asked) {
   std::ranges::transform(asked, std::back_inserter(sequences), &AskedText::sequence);
   std::vector<TextResult> results = inference_.run(sequences, top_);
   for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].finite) refuse_not_finite(asked[i].origin);
     drop_unknown(results[i], *model_.tokenizer);
     print_output(told(asked[i], results[i]));
   }

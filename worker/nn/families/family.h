@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,10 @@ struct ModelHead {
   std::vector<std::string> labels;  // classes by number; none: the outputs have no names, or are one value
 
   bool tokens_alone = false;
+
+  // Of a classifier, where it is known: whether it was trained on pairs of sentences, and its dropout.
+  std::optional<bool> pairs = {};
+  std::optional<double> dropout = {};
 
   bool operator==(const ModelHead&) const = default;
 };

@@ -54,7 +54,7 @@ class ClassLabels final : public LabelKind {
   Metrics metrics(const Evaluation& held_out) const override {
     const double sentences = sum_of(held_out.totals);
     return {{"eval/accuracy", accuracy_of(held_out.scores)},
-            {"eval/f1", f1_of_classes(held_out.scores)},
+            {"eval/f1", 100 * f1_of_classes(held_out.scores)},
             {"eval/matthews_correlation", matthews_correlation(held_out.scores)},
             {"eval/majority_accuracy", mean(held_out.totals[majority_], sentences)}};
   }
