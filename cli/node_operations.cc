@@ -99,7 +99,8 @@ std::shared_ptr<WindowOptions> add_window(CLI::App& command) {
 }
 
 void add_drain(CLI::App& nodes, Session& session) {
-  CLI::App* command = nodes.add_subcommand("drain", "Start nothing new on nodes; their jobs go on");
+  CLI::App* command = nodes.add_subcommand(
+      "drain", "Start nothing new on nodes; their jobs go on, and replicas of services leave");
   const auto options = add_window(*command);
   command->footer(R"(
 TIME is local time, UTC with a Z at its end, or + and a duration from now.

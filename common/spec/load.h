@@ -24,7 +24,7 @@ constexpr std::size_t kMaxJobsInTurn = 100;  // each waits for all before it
 struct LoadedExperiment {
   std::string name;
   nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
-  std::vector<JobSpec> jobs;  // one, a service's equal replicas, a study's in the order of its values, or those that the spec lists
+  std::vector<JobSpec> jobs;  // one, a service's replicas, a study's by its values, or those that it lists
   bool in_turn = false;       // each job starts when those before it have ended, successful or not
   std::optional<Asha> asha;   // the jobs are trials; losing trials are ended
   std::vector<JobLinks> links =

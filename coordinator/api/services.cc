@@ -19,6 +19,12 @@ const ServiceStand* find_service(const std::vector<ServiceStand>& services, cons
   return found == services.end() ? nullptr : &*found;
 }
 
+// Why it does not answer; "" where it does.
+std::string reason_of(const Api& api, const ReplicaStand& replica) {
+  std::string reason = api.loop.waiting_reason(replica.job->id);
+  return reason.empty() ? api.services.why_unready(replica) : reason;
+}
+
 json replica_json(const Api& api, const ReplicaStand& replica) {
   const Job& job = *replica.job;
   const bool told = replica.runs() && replica.health;
@@ -35,28 +41,29 @@ json replica_json(const Api& api, const ReplicaStand& replica) {
           {"queue_ms", figure(told ? replica.health->queue_ms : 0)},
           {"requests_per_second", figure(told ? replica.health->requests_per_second : 0)},
           {"in_flight", told ? json(replica.health->in_flight) : json(nullptr)},
-          {"reason", api.loop.waiting_reason(job.id)}};
+          {"reason", reason_of(api, replica)}};
 }
 
-std::string why_rolling(const ServiceStand& service, const ReplicaFailure* failure) {
+std::string why_rolling(const Api& api, const ServiceStand& service, const ReplicaFailure* failure) {
   if (roll_of(service) == Roll::halted) {
     const std::string what = failure && failure->experiment == service.experiment
                                  ? "job " + to_string(failure->job) + " failed: " + failure->reason
                                  : "a replica has ended";
-    return what + ", and none of experiment " + to_string(service.experiment) + " had become ready";
+    return what + ", and none of experiment " + to_string(service.experiment) + " is active";
   }
-  for (const ReplicaStand& replica : active_of(service.own))
-    if (!replica.ready())
-      return "job " + to_string(replica.job->id) +
-             (replica.job->attempt ? " is not ready yet" : " waits for a device");
+  for (const ReplicaStand& replica : active_of(service.own)) {
+    if (replica.ready()) continue;
+    const std::string reason = reason_of(api, replica);
+    return "job " + to_string(replica.job->id) + " " + (reason.empty() ? "is not ready yet" : reason);
+  }
   return "";
 }
 
-json roll_json(const ServiceStand& service, const ReplicaFailure* failure) {
+json roll_json(const Api& api, const ServiceStand& service, const ReplicaFailure* failure) {
   const Roll roll = roll_of(service);
   std::set<std::int64_t> from;
   for (const ReplicaStand& replica : active_of(service.earlier)) from.insert(replica.job->experiment.value);
-  const std::string reason = roll == Roll::none ? "" : why_rolling(service, failure);
+  const std::string reason = roll == Roll::none ? "" : why_rolling(api, service, failure);
   return {{"state", to_string(roll)}, {"from", from}, {"reason", reason}};
 }
 
@@ -94,7 +101,7 @@ json service_json(const Api& api, const ServerRequest& request, const ServiceSta
           {"in_flight", in_flight},
           {"requests_per_second", per_second},
           {"queue_ms", ready > 0 ? json(queue_ms / ready) : json(nullptr)},
-          {"roll", roll_json(service, failure)},
+          {"roll", roll_json(api, service, failure)},
           {"failure", failure_json(failure)},
           {"replicas", std::move(replicas)}};
 }
@@ -131,8 +138,7 @@ awaitable<ServerReply> remove_service(Api& api, Call call) {
   std::vector<Command> commands = stop_service(*service);
   for (const Command& command : commands) jobs.push_back(std::get<CancelJob>(command).job.value);
   const std::vector<Errors> errors = co_await api.loop.run_each(std::move(commands));
-  for (const Errors& refused : errors)
-    if (!refused.empty()) co_return problem(refused, call.request.id);
+  if (const Errors refused = hindrance(errors); !refused.empty()) co_return problem(refused, call.request.id);
   co_return json_reply(202, {{"name", call.path[0]}, {"jobs", std::move(jobs)}});
 }
 

@@ -2,41 +2,16 @@
 
 #include "common/base/logging.h"
 #include "common/net/spawn.h"
+#include "coordinator/serving/restarts.h"
 
 namespace podium {
 
 ServiceKeeper::ServiceKeeper(boost::asio::any_io_executor executor, CommandLoop& loop, ServiceLimits limits)
-    : executor_(std::move(executor)), loop_(loop), limits_(limits) {
-  for (const auto& [id, job] : loop.state().jobs) remember(id, job.experiment, job.request);
-}
+    : executor_(std::move(executor)), loop_(loop), limits_(limits), failures_(loop.state()) {}
 
 void ServiceKeeper::start(Tell tell) {
   tell_ = std::move(tell);
   tell_replicas();
-}
-
-void ServiceKeeper::remember(JobId job, ExperimentId experiment, const JobRequest& request) {
-  if (!request.replica) return;
-  const std::string& service = request.replica->service;
-  replicas_[job] = {service, experiment};
-  const auto failed = failures_.find(service);
-  if (failed != failures_.end() && failed->second.experiment < experiment) failures_.erase(failed);
-}
-
-// A job that has ended is no longer in the state.
-void ServiceKeeper::notice(const Events& decided) {
-  for (const Event& event : decided) {
-    if (const auto* queued = std::get_if<JobQueued>(&event.body))
-      remember(queued->job, queued->experiment, queued->request);
-    if (const auto* recalled = std::get_if<JobRecalled>(&event.body))
-      remember(recalled->job, recalled->experiment, recalled->request);
-    const auto* changed = std::get_if<JobStateChanged>(&event.body);
-    if (!changed || !is_terminal(changed->to)) continue;
-    const auto ended = replicas_.extract(changed->job);
-    if (ended.empty() || changed->to != JobState::failed) continue;
-    const auto& [service, experiment] = ended.mapped();
-    failures_[service] = {changed->job, experiment, changed->reason, event.at};
-  }
 }
 
 void ServiceKeeper::follow(const Events& committed) {
@@ -96,9 +71,8 @@ std::optional<Time> ServiceKeeper::ready_since(AttemptId attempt) const {
   return seen == memory_.attempts.end() ? std::nullopt : seen->second.ready_since;
 }
 
-const ReplicaFailure* ServiceKeeper::failure(const std::string& service) const {
-  const auto known = failures_.find(service);
-  return known == failures_.end() ? nullptr : &known->second;
+std::string ServiceKeeper::why_unready(const ReplicaStand& replica) const {
+  return podium::why_unready(replica, memory_, limits_, loop_.now());
 }
 
 }  // namespace podium

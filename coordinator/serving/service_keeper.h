@@ -4,24 +4,16 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "coordinator/loop/command_loop.h"
+#include "coordinator/serving/replica.h"
+#include "coordinator/serving/replica_failures.h"
 #include "coordinator/serving/services.h"
 
 namespace podium {
-
-// The last replica of a service that failed for good.
-struct ReplicaFailure {
-  JobId job;
-  ExperimentId experiment;
-  std::string reason;
-  Time at;
-};
 
 class ServiceKeeper {
  public:
@@ -32,18 +24,18 @@ class ServiceKeeper {
 
   // From now on `tell` hears of every change of the replicas that may be asked; Gateway::set_replicas.
   void start(Tell tell);
-  void notice(const Events& decided);
+  void notice(const Events& decided) { failures_.notice(decided); }
   void follow(const Events& committed);
   void take(ReplicasHealth health);
 
   // Valid until the caller suspends.
   std::vector<ServiceStand> services() const { return services_of(loop_.state(), health_); }
   std::optional<Time> ready_since(AttemptId attempt) const;
-  // Of the newest experiment that lives, until a later one is submitted. Forgotten at a restart.
-  const ReplicaFailure* failure(const std::string& service) const;
+  // "": it is ready or does not run.
+  std::string why_unready(const ReplicaStand& replica) const;
+  const ReplicaFailure* failure(const std::string& service) const { return failures_.find(service); }
 
  private:
-  void remember(JobId job, ExperimentId experiment, const JobRequest& request);
   void tell_replicas();
   boost::asio::awaitable<void> run(std::vector<Command> commands);
 
@@ -53,9 +45,8 @@ class ServiceKeeper {
   Tell tell_;
   ReplicasHealth health_;
   ServiceMemory memory_;
-  bool running_ = false;                                            // commands, which the disk may delay
-  std::map<JobId, std::pair<std::string, ExperimentId>> replicas_;  // that live, by service and experiment
-  std::map<std::string, ReplicaFailure> failures_;                  // by service
+  ReplicaFailures failures_;
+  bool running_ = false;  // commands, which the disk may delay
   std::vector<AttemptId> told_attempts_;
   std::vector<std::string> told_services_;
 };

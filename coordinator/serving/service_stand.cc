@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "common/base/check.h"
+#include "coordinator/core/jobs/replicas.h"
 
 namespace podium {
 namespace {
@@ -39,10 +40,7 @@ std::vector<ReplicaStand> those(const std::vector<ReplicaStand>& replicas, const
 
 bool ReplicaStand::ends() const { return job->attempt && job->attempt->stop == StopCause::cancelled; }
 
-bool ReplicaStand::active() const {
-  const bool may_start = job->attempt || !job->held;
-  return !job->paused && !ends() && may_start;
-}
+bool ReplicaStand::active() const { return is_active_replica(*job); }
 
 bool ReplicaStand::runs() const {
   return job->state == JobState::running && job->attempt->stop == StopCause::none;

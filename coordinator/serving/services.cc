@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <tuple>
 
 #include "common/base/units.h"
+#include "coordinator/core/placement/placement.h"
+#include "coordinator/serving/restarts.h"
 
 namespace podium {
 namespace {
@@ -14,45 +17,13 @@ std::string millis_text(double millis) { return format_duration(Duration{std::ll
 
 std::string experiment_text(ExperimentId experiment) { return "experiment " + to_string(experiment); }
 
-// Forgets replicas that run no more, and notes since when the others are ready or not.
-void look(const std::vector<ServiceStand>& services, ServiceMemory& memory, Time now) {
-  std::map<AttemptId, ServiceMemory::Seen> attempts;
-  std::map<JobId, Time> without_device;
-  const auto note = [&](const ReplicaStand& replica) {
-    const Job& job = *replica.job;
-    const bool backs_off = job.not_before && *job.not_before > now;
-    if (job.in_line() && !backs_off) {
-      const auto known = memory.without_device.find(job.id);
-      without_device[job.id] = known == memory.without_device.end() ? now : known->second;
-    }
-    if (!replica.runs()) return;
-    ServiceMemory::Seen& seen = attempts[job.attempt_id()] = memory.attempts[job.attempt_id()];
-    const bool ready = replica.ready();
-    seen.was_ready |= ready;
-    if (!ready) seen.ready_since.reset();
-    if (ready) seen.not_ready_since.reset();
-    std::optional<Time>& since = ready ? seen.ready_since : seen.not_ready_since;
-    if (!since) since = now;
-  };
-  for (const ServiceStand& service : services) {
-    std::ranges::for_each(service.own, note);
-    std::ranges::for_each(service.earlier, note);
-  }
-  memory.attempts = std::move(attempts);
-  memory.without_device = std::move(without_device);
-  std::erase_if(memory.loads, [&](const auto& load) {
-    return std::ranges::find(services, load.first, &ServiceStand::name) == services.end();
-  });
-}
-
 class Controller {
  public:
   Controller(const ClusterState& state, ServiceMemory& memory, const ServiceLimits& limits, Time now)
       : state_(state), memory_(memory), limits_(limits), now_(now) {}
 
   void look_after(const ServiceStand& service) {
-    restart_silent(service.own);
-    restart_silent(service.earlier);
+    std::ranges::move(restarts(state_, service, memory_, limits_, now_), std::back_inserter(commands_));
     settle(service);
   }
 
@@ -73,45 +44,42 @@ class Controller {
     }
   }
 
-  void restart_silent(const std::vector<ReplicaStand>& replicas) {
-    for (const ReplicaStand& replica : replicas) {
-      if (!replica.runs() || !its_node_is_up(replica)) continue;  // a node that is lost is the core's matter
-      const ServiceMemory::Seen& seen = memory_.attempts.at(replica.job->attempt_id());
-      if (!seen.not_ready_since) continue;
-      const Duration silent = replica.health ? replica.health->silent : Duration{};
-      if (seen.was_ready && silent >= limits_.silent_for)
-        restart(replica, "it has not answered for " + format_duration(limits_.silent_for));
-      else if (now_ - *seen.not_ready_since >= limits_.ready_within)
-        restart(replica, "it has not been ready for " + format_duration(limits_.ready_within));
-    }
-  }
-
-  bool its_node_is_up(const ReplicaStand& replica) const {
-    const Node* node = find_node(state_, replica.job->attempt->allocation.ranks.front().node);
-    return node && node->state == NodeState::up;
-  }
-
-  // One more of the new, until it is ready; then one less of the old.
+  // One more of the new, until it is ready for good; then one less of the old.
   void roll(const ServiceStand& service) {
     const std::vector<ReplicaStand> own = active_of(service.own);
     std::vector<ReplicaStand> earlier = active_of(service.earlier);
     const std::string place =
         "takes the place of a replica of " + experiment_text(earlier.front().job->experiment);
-    if (own.empty()) return promote(service, place);
-    if (ready_of(own).size() < own.size()) return make_room(own, earlier);
+    if (own.empty()) return void(promote(service, place));
+    if (settled(own) < std::ssize(own)) return make_room(service, own, earlier);
     retire(least_needed(earlier));
     if (earlier.size() > 1) promote(service, place);
   }
 
-  // A replica that serves nothing goes at once, one that is ready where another one is, too.
-  void make_room(const std::vector<ReplicaStand>& own, const std::vector<ReplicaStand>& earlier) {
+  // How many have been ready for so long that they do not fail under the first requests.
+  std::ptrdiff_t settled(const std::vector<ReplicaStand>& replicas) const {
+    return std::ranges::count_if(replicas, [&](const ReplicaStand& replica) {
+      if (!replica.ready()) return false;
+      const auto& since = memory_.attempts.at(replica.job->attempt_id()).ready_since;
+      return since && now_ - *since >= limits_.settled_for;
+    });
+  }
+
+  // A replica that serves nothing goes at once, one that is ready where another one is, too, and none while
+  // one is leaving.
+  void make_room(const ServiceStand& service, const std::vector<ReplicaStand>& own,
+                 const std::vector<ReplicaStand>& earlier) {
     const bool waits = std::ranges::any_of(own, [&](const ReplicaStand& replica) {
       const auto since = memory_.without_device.find(replica.job->id);
       return since != memory_.without_device.end() && now_ - since->second >= limits_.room_after;
     });
-    if (!waits) return;
+    const auto leaves = [](const ReplicaStand& replica) {
+      return replica.job->attempt && replica.job->attempt->stop != StopCause::none;
+    };
+    if (!waits || std::ranges::any_of(service.own, leaves) || std::ranges::any_of(service.earlier, leaves))
+      return;
     const ReplicaStand& victim = least_needed(earlier);
-    if (victim.ready() && ready_of(own).size() + ready_of(earlier).size() < 2) return;
+    if (victim.ready() && settled(own) + std::ssize(ready_of(earlier)) < 2) return;
     retire(victim);
     for (const ReplicaStand& replica : own) memory_.without_device.erase(replica.job->id);
   }
@@ -129,7 +97,23 @@ class Controller {
     const std::vector<ReplicaStand> ready = ready_of(active);
     ServiceMemory::Load& load = memory_.loads[service.name];
     if (ready.empty()) return void(load = {});
+    const bool all_ready = ready.size() == active.size();
+    if (all_ready && leave_drained(service, active)) return void(load = {});
     follow_load(service, active, ready, load);
+  }
+
+  // One at a time starts again elsewhere while the others answer; a single one needs another beside it first.
+  bool leave_drained(const ServiceStand& service, const std::vector<ReplicaStand>& active) {
+    const auto leaver = std::ranges::find_if(active, [&](const ReplicaStand& replica) {
+      const NodeId& id = replica.job->attempt->allocation.ranks.front().node;
+      const Node* node = find_node(state_, id);
+      return node && node->drain && node->drain->forbids(now_, now_ + Duration(1)) &&
+             fits_without(state_, replica.job->request, {id});
+    });
+    if (leaver == active.end()) return false;
+    if (active.size() == 1) return promote(service, "the node of the only replica is drained");
+    commands_.push_back(restart(*leaver, "its node is drained"));
+    return true;
   }
 
   void follow_load(const ServiceStand& service, const std::vector<ReplicaStand>& active,
@@ -141,18 +125,27 @@ class Controller {
     }
     const double mean = sum / static_cast<double>(ready.size());
     const auto limit = static_cast<double>(service.replica.queue.count());
-    const bool full = lasts(load.full_since, mean > limit, limits_.full_for);
+    const bool all_ready = ready.size() == active.size();
+    const bool full = lasts(load.full_since, all_ready && mean > limit, limits_.full_for);
     const bool idle = lasts(load.idle_since, longest < limit / limits_.idle_part, limits_.idle_for);
-    if (full && ready.size() == active.size()) {
+    if (full) {
       load = {};
       promote(service, "requests wait " + millis_text(mean) + " in the queues, and at most " +
                            millis_text(limit) + " are wished");
     } else if (idle && std::ssize(active) > service.replica.min) {
       load = {};
-      commands_.emplace_back(PauseReplica{
-          active.back().job->id, "requests have waited less than " + millis_text(limit / limits_.idle_part) +
-                                     " for " + format_duration(limits_.idle_for)});
+      commands_.emplace_back(
+          PauseReplica{least_useful(active).job->id, "requests have waited less than " +
+                                                         millis_text(limit / limits_.idle_part) + " for " +
+                                                         format_duration(limits_.idle_for)});
     }
+  }
+
+  // One that answers nothing, else the last.
+  static const ReplicaStand& least_useful(const std::vector<ReplicaStand>& replicas) {
+    return *std::ranges::max_element(replicas, {}, [](const ReplicaStand& replica) {
+      return std::tuple(!replica.ready(), replica.job->id);
+    });
   }
 
   // Whether it has held for so long.
@@ -161,21 +154,18 @@ class Controller {
     return since && now_ - *since >= for_long;
   }
 
-  // The first of those that wait, after `skip` others.
-  void promote(const ServiceStand& service, const std::string& why, std::ptrdiff_t skip = 0) {
+  // The first of those that wait, after `skip` others. False: there is none.
+  bool promote(const ServiceStand& service, const std::string& why, std::ptrdiff_t skip = 0) {
     for (const ReplicaStand& replica : service.own) {
       if (!replica.job->paused || replica.job->held || replica.ends() || skip-- > 0) continue;
       commands_.emplace_back(PromoteReplica{replica.job->id, why});
-      return;
+      return true;
     }
+    return false;
   }
 
   void retire(const ReplicaStand& replica) {
     if (!replica.ends()) commands_.emplace_back(CancelJob{replica.job->id});
-  }
-
-  void restart(const ReplicaStand& replica, const std::string& why) {
-    commands_.emplace_back(RequeueJob{.job = replica.job->id, .reason = "started again, for " + why});
   }
 
   const ClusterState& state_;
@@ -190,7 +180,7 @@ class Controller {
 std::vector<Command> steps(const ClusterState& state, const ReplicasHealth& health, ServiceMemory& memory,
                            const ServiceLimits& limits, Time now) {
   const std::vector<ServiceStand> services = services_of(state, health);
-  look(services, memory, now);
+  take_note(state, services, memory, limits, now);
   Controller controller(state, memory, limits, now);
   for (const ServiceStand& service : services) controller.look_after(service);
   return controller.take();
@@ -201,6 +191,12 @@ std::vector<Command> stop_service(const ServiceStand& service) {
   for (const auto* replicas : {&service.own, &service.earlier})
     for (const ReplicaStand& replica : *replicas) commands.emplace_back(CancelJob{replica.job->id});
   return commands;
+}
+
+Errors hindrance(const std::vector<Errors>& answers) {
+  for (const Errors& refused : answers)
+    if (!refused.empty() && refused.front().code != ErrorCode::conflict) return refused;
+  return {};
 }
 
 }  // namespace podium

@@ -9,6 +9,7 @@
 #include "common/net/access.h"
 #include "worker/checkpoint/folder.h"
 #include "worker/comm/single_communicator.h"
+#include "worker/commands/replica_metrics.h"
 #include "worker/commands/serving.h"
 #include "worker/data/failure.h"
 #include "worker/train/first_source.h"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr Duration kTimeToEnd =
     std::chrono::seconds(5);  // of the launch's grace, after the last answer is due
-constexpr std::int64_t kStepMs = 10'000;
 
 HostPort address_of(const Launch& launch) {
   return {launch.master_address, static_cast<std::uint16_t>(launch.master_port)};
@@ -72,19 +72,6 @@ ServerSettings settings_of_replica(const Launch& launch, const std::filesystem::
   return settings;
 }
 
-MetricsEvent metrics_of(const LoadFigures& load, std::int64_t step) {
-  MetricsEvent event{step, {{"serve/requests_per_second", load.requests_per_second}}};
-  if (load.requests == 0) return event;
-  event.values.emplace_back("serve/failed", static_cast<double>(load.failed));
-  if (load.latency_ms) {
-    event.values.emplace_back("serve/latency_p50_ms", load.latency_ms->p50);
-    event.values.emplace_back("serve/latency_p90_ms", load.latency_ms->p90);
-    event.values.emplace_back("serve/latency_p99_ms", load.latency_ms->p99);
-  }
-  if (load.queue_ms) event.values.emplace_back("serve/queue_p90_ms", load.queue_ms->p90);
-  return event;
-}
-
 // A full disk must not end a server that answers.
 template <class Tell>
 void try_to(const Tell& tell) {
@@ -105,23 +92,21 @@ WorkerExit serve_replica(const Launch& launch, EventLog& events, const std::atom
   const ServingArguments serving = serving_of(launch);
   const std::string what = describe(origin);
   std::string where;
-  std::int64_t last_step = 0;
-  const ServerEvents telling{
-      .listening = [&](const std::string& address) { where = address; },
-      .ready =
-          [&] {
-            try_to([&] {
-              events.write(PhaseEvent{WorkerPhase::stepping, {}});
-              events.note("info", fmt::format("serves {} at {}", what, where));
-            });
-          },
-      .load =
-          [&](const std::map<std::string, LoadFigures>& loads) {
-            const std::int64_t step = to_millis(SystemClock().now()) / kStepMs;
-            if (step <= last_step) return;  // the clock was put back
-            last_step = step;
-            try_to([&] { events.write(metrics_of(loads.at(launch.spec.name), step)); });
-          }};
+  ReplicaMetrics metrics;
+  const ServerEvents telling{.listening = [&](const std::string& address) { where = address; },
+                             .ready =
+                                 [&] {
+                                   try_to([&] {
+                                     events.write(PhaseEvent{WorkerPhase::stepping, {}});
+                                     events.note("info", fmt::format("serves {} at {}", what, where));
+                                   });
+                                 },
+                             .load =
+                                 [&](const std::map<std::string, LoadFigures>& loads) {
+                                   const auto event =
+                                       metrics.of(loads.at(launch.spec.name), SystemClock().now());
+                                   if (event) try_to([&] { events.write(*event); });
+                                 }};
   serve(
       settings_of_replica(launch, source.path, stop),
       [serving](const std::filesystem::path& model) { return load_served_model(serving, model); }, telling);

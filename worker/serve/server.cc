@@ -76,11 +76,14 @@ class Server {
     if (events_.load) co_await tell_load();
   }
 
+  // Every 10 s, first when the wall clock tells a multiple of them; later it may be put elsewhere.
   asio::awaitable<void> tell_load() {
-    using TenSeconds = std::chrono::duration<std::int64_t, std::ratio<10>>;
-    asio::system_timer pause(io_);
-    while (true) {
-      pause.expires_at(std::chrono::floor<TenSeconds>(std::chrono::system_clock::now()) + TenSeconds(1));
+    constexpr std::chrono::seconds kEvery(10);
+    asio::steady_timer pause(io_);
+    auto next = std::chrono::steady_clock::now() +
+                (kEvery - std::chrono::system_clock::now().time_since_epoch() % kEvery);
+    for (;; next = std::max(next + kEvery, std::chrono::steady_clock::now())) {
+      pause.expires_at(next);
       co_await pause.async_wait(asio::use_awaitable);
       std::map<std::string, LoadFigures> loads;
       for (const auto& [name, entry] : models_.entries()) loads[name] = entry.meter->load();

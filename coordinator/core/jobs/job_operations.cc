@@ -208,7 +208,8 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   for (JobRequest request : command.jobs) {
     const std::size_t before = errors.size();
     check_request(state, command.ended, "; write \"when: any\" to start nevertheless", request, errors);
-    if (request.replica) request.walltime = std::min(request.walltime, state.scheduling.max_walltime);
+    if (request.replica && request.walltime == kLongestWalltime)  // its spec names none
+      request.walltime = state.scheduling.max_walltime;
     if (const auto longer = too_long(state, request)) errors.push_back(*longer);
     if (command.in_turn)
       for (JobId earlier = state.next_job; earlier < job; ++earlier.value)

@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "common/model/launch.h"
 #include "coordinator/core/placement/placement.h"
 
 namespace podium {
@@ -134,6 +135,27 @@ Verdict after_lack(const ClusterState& state, const Job& job, int rank, Time now
   return queue_again(std::move(verdict), RestartCause::move, count_of("move", verdict.retries.moves, most));
 }
 
+// A replica's model lies below the data folder of its node, which may be missing there alone.
+bool may_serve_elsewhere(const Job& job, const TaskExit& exit, Retry retry) {
+  if (!job.request.replica) return false;
+  const bool unreadable = exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::bad_data);
+  return retry == Retry::move || retry == Retry::lacking || (retry == Retry::never && unreadable);
+}
+
+// A replica ends only where several nodes, or all that could hold it, have failed it. A node that fails it
+// again, for no other has room, tells nothing new.
+Verdict after_lack_of_replica(const ClusterState& state, const Job& job, int rank, Time now,
+                              Verdict verdict) {
+  avoid_node(job, rank, now, verdict);
+  ++verdict.retries.moves;
+  const bool proven = job.served >= kProven;
+  if (!proven && std::ssize(verdict.avoid) > kMoves)
+    return give_up(verdict, "not retried, for " + std::to_string(verdict.avoid.size()) + " nodes failed it");
+  if (!proven && !fits_without(state, job.request, verdict.avoid))
+    return give_up(verdict, "not retried, for no other node could hold it");
+  return queue_again(std::move(verdict), RestartCause::move, count_of(job, "move", verdict.retries.moves, 0));
+}
+
 Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdict verdict) {
   PODIUM_CHECK(job.attempt->culprit, "a failed attempt has a task to blame");
   const int rank = *job.attempt->culprit;
@@ -142,8 +164,10 @@ Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdi
   verdict.attempt_reason = describe_failure(job, rank);
   const Retry retry = retry_after(exit, job.request.command);
   back_off(job, now, verdict, retry == Retry::wait ? kShortestWait : Duration{});
-  if (retry == Retry::lacking) return after_lack(state, job, rank, now, std::move(verdict));
+  const bool elsewhere = may_serve_elsewhere(job, exit, retry);
+  if (retry == Retry::lacking && !elsewhere) return after_lack(state, job, rank, now, std::move(verdict));
   if (retry != Retry::wait) count_progress(job, now, verdict);
+  if (elsewhere) return after_lack_of_replica(state, job, rank, now, std::move(verdict));
   RetryCounts& retries = verdict.retries;
   switch (retry) {
     case Retry::never:

@@ -16,6 +16,8 @@ inline constexpr int kRequeues = 50;
 inline constexpr int kMoves = 3;
 inline constexpr int kLosses = 100;
 inline constexpr int kFruitless = 3;  // failed attempts in a row without a newer checkpoint
+// A replica that has served for so long could read its model: what hinders it now is its node's fault.
+inline constexpr Duration kProven = std::chrono::minutes(10);
 inline constexpr Duration kAvoidFor = std::chrono::hours(1);  // the nodes that failed a job
 inline constexpr Duration kLongestBackOff = std::chrono::minutes(5);
 inline constexpr Duration kShortestWait = std::chrono::seconds(30);  // of Retry::wait

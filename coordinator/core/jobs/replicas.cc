@@ -24,7 +24,26 @@ Result<const Job*> find_replica(const ClusterState& state, JobId id) {
   return job;
 }
 
+// Whether an experiment that was to take the place of others never will: a replica has ended, and none is
+// active.
+bool is_halted(const ClusterState& state, const std::string& service, ExperimentId experiment) {
+  std::ptrdiff_t own = 0, most = 0;
+  for (const JobId id : replicas_of(state, service)) {
+    const Job& job = state.jobs.at(id);
+    if (job.experiment != experiment) continue;
+    if (is_active_replica(job)) return false;
+    most = job.request.replica->max;
+    ++own;
+  }
+  return own < most;
+}
+
 }  // namespace
+
+bool is_active_replica(const Job& job) {
+  const bool ends = job.attempt && job.attempt->stop == StopCause::cancelled;
+  return !job.paused && !ends && (job.attempt || !job.held);
+}
 
 Result<Events> pause_replica(const ClusterState& state, const PauseReplica& command, Time now) {
   const auto replica = find_replica(state, command.job);
@@ -59,10 +78,14 @@ std::string why_begins_paused(const ClusterState& state, const Replica& replica,
 }
 
 std::string why_replica_paused(const ClusterState& state, const Job& job) {
+  const std::string& service = job.request.replica->service;
+  const std::optional<ExperimentId> newest = newest_experiment(state, service);
+  const bool halted = newest && is_halted(state, service, *newest);
   std::size_t needed = 0, all = 0;
   std::optional<ExperimentId> earlier, later;
-  for (const JobId id : replicas_of(state, job.request.replica->service)) {
+  for (const JobId id : replicas_of(state, service)) {
     const Job& other = state.jobs.at(id);
+    if (halted && other.experiment == newest && job.experiment != newest) continue;
     if (other.experiment < job.experiment) earlier = other.experiment;
     if (other.experiment > job.experiment) later = other.experiment;
     ++all;
@@ -70,6 +93,9 @@ std::string why_replica_paused(const ClusterState& state, const Job& job) {
   }
   const std::string text = "is paused by its service: ";
   if (later) return text + "experiment " + to_string(*later) + " takes its place";
+  if (earlier && halted)
+    return text + "a replica of its spec has ended and none is active, so that experiment " +
+           to_string(*earlier) + " goes on";
   if (earlier) return text + "the replicas of experiment " + to_string(*earlier) + " are replaced one by one";
   return text + std::to_string(needed) + " of its " + std::to_string(all) +
          (all == 1 ? " replica is" : " replicas are") +

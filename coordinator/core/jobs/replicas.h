@@ -16,6 +16,9 @@ namespace podium {
 Result<Events> pause_replica(const ClusterState& state, const PauseReplica& command, Time now);
 Result<Events> promote_replica(const ClusterState& state, const PromoteReplica& command, Time now);
 
+// Whether it serves, or will as soon as it can.
+bool is_active_replica(const Job& job);
+
 // The last experiment of which a replica of the service lives.
 std::optional<ExperimentId> newest_experiment(const ClusterState& state, const std::string& service);
 

@@ -12,7 +12,7 @@ namespace podium {
 
 class Services : public ClusterTest {
  protected:
-  Services() { join(node_); }
+  Services() { join(nodes_[0]); }
 
   void submit_service(int min, int max, const std::string& name = "answers", int priority = 50) {
     JobRequest request = request_for(1);
@@ -30,9 +30,10 @@ class Services : public ClusterTest {
     now_ += std::chrono::seconds(1);
     std::vector<Told> exits;
     for (const auto& [id, job] : state_.jobs)
-      if (job.attempt && job.attempt->stop != StopCause::none && !stubborn_.contains(id))
+      if (job.attempt && job.attempt->stop != StopCause::none && !stubborn_.contains(id) &&
+          now_ - *job.attempt->stopping > drain_)
         exits.push_back({task(id, 0), {79, 0, "", ExitCause::ordered}});
-    report(node_, exits);
+    for (const NodeDescription& node : nodes_) report(node, exits);
     turn(Tick{});
     look();
     note_ready();
@@ -100,18 +101,28 @@ class Services : public ClusterTest {
     EXPECT_TRUE(steps(state_, {}, memory_, limits_, now_).empty()) << "before the gateway has told anything";
   }
 
-  void fail_for_good(JobId id) { report(node_, {{task(id, 0), {65, 0, "no such model"}}}); }
+  NodeId node_of(JobId id) { return job(id).attempt->allocation.ranks[0].node; }
+  void fail(JobId id, TaskExit exit) {
+    report(*std::ranges::find(nodes_, node_of(id), &NodeDescription::id), {{task(id, 0), std::move(exit)}});
+  }
+  // For good where no other node could hold it.
+  void fail_to_load(JobId id) { fail(id, {65, 0, "no such model"}); }
+  void join_another(int devices) {
+    nodes_.push_back(node_with("node-" + std::to_string(nodes_.size() + 1), devices));
+    join(nodes_.back());
+  }
   ServiceStand service() {
     health_ = health();
     return services_of(state_, health_).at(0);
   }
 
-  NodeDescription node_ = node_with("node-1", 6);
+  std::vector<NodeDescription> nodes_{node_with("node-1", 6)};
   ServiceMemory memory_;
   ServiceLimits limits_;
   ReplicasHealth health_;
   std::set<JobId> slow_, stubborn_;
   std::map<JobId, Time> silent_since_;
+  Duration drain_{};      // how long one that is told to stop answers what it has accepted
   double queue_ms_ = 10;  // neither long nor short
   std::vector<std::string> done_, history_;
   int fewest_ready_ = 100;

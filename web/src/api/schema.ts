@@ -831,7 +831,7 @@ export interface paths {
         put?: never;
         /**
          * Start nothing new on a node
-         * @description What runs there goes on. With `from_ms` or `until_ms` it is a maintenance window: a job whose walltime ends before it may still start, and the node is resumed when it is over. Kept when the node leaves and joins again; replaces an earlier drain.
+         * @description What runs there goes on, but replicas of services move to other nodes. With `from_ms` or `until_ms` it is a maintenance window: a job whose walltime ends before it may still start, and the node is resumed when it is over. Kept when the node leaves and joins again; replaces an earlier drain.
          */
         post: operations["drain_node"];
         delete?: never;
@@ -1562,7 +1562,7 @@ export interface components {
             queue_ms: number | null;
             roll: {
                 /**
-                 * @description rolling: replicas of the newest experiment take the places of those before, one by one. halted: one of the newest failed for good before any was ready; those before go on
+                 * @description rolling: replicas of the newest experiment take the places of those before, one by one. halted: one of the newest has ended and none of them is active; those before go on
                  * @enum {unknown}
                  */
                 state: "none" | "rolling" | "halted";
@@ -1595,7 +1595,7 @@ export interface components {
                 queue_ms: number | null;
                 requests_per_second: number | null;
                 in_flight: number | null;
-                /** @description Why it waits or what it waits for */
+                /** @description Why it waits or is not ready */
                 reason: string;
             }[];
         };

@@ -40,6 +40,7 @@ class Replicas : public ClusterTest {
       text += (text.empty() ? "" : " ") + std::string(job.paused ? "paused" : to_string(job.state));
     return text;
   }
+  NodeId node_of(JobId id) { return job(id).attempt->allocation.ranks[0].node; }
   // It fails, and runs again after its back-off.
   void fail(JobId id, const TaskExit& exit) {
     end(id, exit);
@@ -69,6 +70,22 @@ TEST_F(Replicas, AllOfALaterSpecWaitToBeRolledIn) {
   turn(PauseReplica{{1}, "replaced"});
   end({1}, kSaved);
   EXPECT_EQ(reason({1}), "is paused by its service: experiment 2 takes its place");
+}
+
+TEST_F(Replicas, WhereASpecWasNotRolledInThePausedOnesSaySo) {
+  begin(1, 2);
+  begin(1, 2);
+  turn(PromoteReplica{{3}, "it is rolled in"});
+  report(node_);
+  EXPECT_EQ(reason({2}), "is paused by its service: experiment 2 takes its place");
+  end({3}, {64, 0, "no such task"});
+  EXPECT_EQ(
+      reason({4}),
+      "is paused by its service: a replica of its spec has ended and none is active, so that experiment "
+      "1 goes on");
+  EXPECT_EQ(reason({2}),
+            "is paused by its service: 1 of its 2 replicas are enough for its load; one more starts once "
+            "requests wait longer than 20ms");
 }
 
 TEST_F(Replicas, AServiceOfAnotherNameIsNoEarlierSpec) {
@@ -149,19 +166,93 @@ TEST_F(Replicas, ABackOffIsAtMostFiveMinutes) {
 }
 
 TEST_F(Replicas, ItEndsOfWhatWouldOnlyFailAgain) {
-  for (const int code : {64, 65}) {
+  join(node_with("node-2", 4));
+  for (const TaskExit& exit :
+       {TaskExit{64, 0, "no such task"}, TaskExit{-1, 0, "too old an agent", ExitCause::refused}}) {
     begin(1, 1);
     const JobId id = state_.jobs.begin()->first;
-    end(id, {code, 0, "no such model"});
-    EXPECT_FALSE(find_job(state_, id)) << code;
+    end(id, exit);
+    EXPECT_FALSE(find_job(state_, id)) << exit.message;
+  }
+}
+
+// What one node alone may lack: the model's folder, a driver, the program.
+const TaskExit kLacks[] = {
+    {65, 0, "no such model"}, {77, 0, "no driver"}, {-1, 0, "no python", ExitCause::cannot_run}};
+
+TEST_F(Replicas, WhatOneNodeLacksMovesItToAnother) {
+  const NodeDescription good = node_with("node-2", 8);
+  join(good);
+  for (const TaskExit& exit : kLacks) {
+    begin(1, 1);
+    const JobId id = state_.jobs.begin()->first;
+    ASSERT_EQ(node_of(id), node_.id);
+    fail(id, exit);
+    ASSERT_TRUE(find_job(state_, id)) << exit.message;
+    EXPECT_EQ(node_of(id), good.id);
+    EXPECT_EQ(job(id).retries.moves, 1);
+    turn(CancelJob{id});
+    report(good, {{task(id, 0), kSaved}});
+  }
+}
+
+TEST_F(Replicas, ANodeThatFailsItAgainWhileTheOthersAreFullIsNoFurtherNode) {
+  const NodeDescription full = node_with("node-2", 8);
+  join(full);
+  submit(request_for(8, 8));
+  report(full);
+  begin(1, 1);
+  while (job({2}).attempts <= 3 * kMoves) {
+    ASSERT_EQ(node_of({2}), node_.id);
+    end({2}, kLacks[0]);
+    ASSERT_TRUE(find_job(state_, {2})) << job({2}).attempts;
+    while (state_of({2}) != JobState::running) {
+      now_ += seconds(5);
+      report(full);
+      report(node_);
+      turn(Tick{});
+    }
+  }
+  EXPECT_GT(job({2}).retries.quick, 3) << "ever more slowly";
+}
+
+TEST_F(Replicas, ItEndsWhereEveryNodeThatCouldHoldItFailedIt) {
+  for (const TaskExit& exit : kLacks) {
+    begin(1, 1);
+    const JobId id = state_.jobs.begin()->first;
+    end(id, exit);
+    EXPECT_FALSE(find_job(state_, id)) << exit.message;
+  }
+}
+
+TEST_F(Replicas, ItEndsWhereFourNodesFailedIt) {
+  std::map<NodeId, NodeDescription> nodes{{node_.id, node_}};
+  for (const char* name : {"node-2", "node-3", "node-4", "node-5"}) {
+    nodes[{name}] = node_with(name, 4);
+    join(nodes[{name}]);
   }
   begin(1, 1);
-  const JobId id = state_.jobs.begin()->first;
-  for (int i = 0; i <= kMoves; ++i) {
-    ASSERT_TRUE(find_job(state_, id)) << i;
-    fail(id, {77, 0, "no driver"});
+  for (int failed = 1; failed <= kMoves + 1; ++failed) {
+    ASSERT_TRUE(find_job(state_, {1})) << failed;
+    const NodeDescription& node = nodes.at(node_of({1}));
+    report(node, {{task({1}, 0), kLacks[0]}});
+    if (!find_job(state_, {1})) continue;
+    now_ = job({1}).not_before.value_or(now_);
+    for (const auto& [id, other] : nodes) report(other);
+    for (const auto& [id, other] : nodes) report(other);
   }
-  EXPECT_FALSE(find_job(state_, id)) << "no node has its device";
+  EXPECT_FALSE(find_job(state_, {1}));
+}
+
+TEST_F(Replicas, OneThatHasServedIsNeverGivenUp) {
+  begin(1, 1);
+  now_ += kProven;
+  fail({1}, {75, 0, ""});
+  for (int i = 0; i < 20; ++i) fail({1}, kLacks[0]);
+  ASSERT_TRUE(find_job(state_, {1}));
+  EXPECT_EQ(job({1}).attempts, 22);
+  end({1}, kLacks[0]);
+  EXPECT_EQ(job({1}).not_before, now_ + kLongestBackOff);
 }
 
 TEST_F(Replicas, TheEndOfItsWalltimeIsARestart) {
@@ -179,6 +270,15 @@ TEST_F(Replicas, TheEndOfItsWalltimeIsARestart) {
   EXPECT_EQ(find<AttemptEnded>(ended)->end, AttemptEnd::walltime);
   EXPECT_EQ(find<AttemptEnded>(ended)->restart, RestartCause::requeue);
   EXPECT_EQ(job({1}).attempts, 2);
+}
+
+TEST_F(Replicas, AWalltimeThatItsSpecNamesIsRefusedAsAnyJobsWhereItIsTooLong) {
+  state_.scheduling.max_walltime = seconds(60);
+  SubmitExperiment command = service(1, 1);
+  command.jobs[0].walltime = seconds(61);
+  const auto refused = turn(command);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.errors().at(0).where, "/resources/walltime");
 }
 
 TEST_F(Replicas, OneThatHasBeenRolledOffIsNotRequeued) {
