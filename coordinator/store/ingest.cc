@@ -228,7 +228,9 @@ void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
     if (key == target.metric && value >= target.at_least && value <= target.at_most)
       take_body(task, time, TargetEvent{line.step, target.metric, value});
   }
-  if (task.rank == 0) note_progress(line.step, std::nullopt, time);
+  // The steps of a service's metrics count spans of time, which lead to no end.
+  const bool of_service = !line.values.empty() && line.values.front().first.starts_with("serve/");
+  if (task.rank == 0 && !of_service) note_progress(line.step, std::nullopt, time);
 }
 
 // A metric's new points for the live stream. The reference stays valid.

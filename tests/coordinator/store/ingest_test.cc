@@ -85,6 +85,14 @@ TEST_F(Ingest, WritesPointsAndAnswersWithTheNextOffset) {
   EXPECT_EQ(reader_->job({1})->progress->step, 2);
 }
 
+TEST_F(Ingest, SpansOfTimeOfAServiceAreNoProgress) {
+  next_after(chunk(1, 0,
+                   R"({"v":1,"time_ms":1000,"type":"metric","step":179571117,"values":{"serve/failed":0}})"
+                   "\n"));
+  EXPECT_EQ(reader_->job({1})->latest.at("serve/failed"), 0);
+  EXPECT_FALSE(reader_->job({1})->progress);
+}
+
 TEST_F(Ingest, DropsWhatWasSentBefore) {
   const std::string one = metrics_line(1, 1), two = metrics_line(2, 2), three = metrics_line(3, 3);
   next_after(chunk(1, 0, one + two));
