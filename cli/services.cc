@@ -2,6 +2,7 @@
 // replicas of one; podium services stop.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/client.h"
@@ -26,10 +27,13 @@ std::string remark_text(const json& service) {
   const json roll = field(service, "roll");
   const json failure = field(service, "failure");
   const std::string state = text_field(roll, "state");
+  if (state == "none" && !failure.is_null())
+    return fmt::format("job {} failed: {}", integer_field(failure, "job"), text_field(failure, "reason"));
   if (state == "none")
-    return failure.is_null() ? ""
-                             : fmt::format("job {} failed: {}", integer_field(failure, "job"),
-                                           text_field(failure, "reason"));
+    return integer_field(service, "active") < integer_field(service, "min")
+               ? "has fewer replicas than its least: some were cancelled or held; release them, or submit it "
+                 "again"
+               : "";
   std::string from;
   for (const json& experiment : roll.at("from"))
     from += (from.empty() ? "" : ", ") + std::to_string(experiment.get<std::int64_t>());
@@ -51,7 +55,7 @@ std::string services_table(const json& services, const Terminal& terminal) {
     table.add({{printable(text_field(service, "name"))},
                {std::to_string(integer_field(service, "experiment"))},
                {std::to_string(integer_field(service, "ready"))},
-               {std::to_string(integer_field(service, "active"))},
+               {std::to_string(std::max(integer_field(service, "active"), integer_field(service, "min")))},
                {fmt::format("{}–{}", integer_field(service, "min"), integer_field(service, "max"))},
                {milliseconds_text(field(service, "queue_ms"))},
                {human_value(number_field(service, "requests_per_second"))},

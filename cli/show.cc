@@ -57,12 +57,15 @@ std::string resumed_text(const json& job) {
   return job.contains(resumed) ? fmt::format("job {}", job.at(resumed).get<std::int64_t>()) : "";
 }
 
-// "step 200 of /shared/…/jobs/12/checkpoints/step-00000200, XXH3 0123456789abcdef", or until the worker has
-// told it what the spec names.
+// "step 200 of /shared/…/jobs/12/checkpoints/step-00000200, XXH3 0123456789abcdef", of a Hugging Face folder
+// without a step; or until the worker has told it what the spec names.
 std::string origin_text(const json& job) {
   const json origin = field(job, "origin");
   if (origin.is_object())
-    return fmt::format("step {} of {}, XXH3 {}", human_count(integer_field(origin, "step")),
+    return fmt::format("{}{}, XXH3 {}",
+                       integer_field(origin, "step") > 0
+                           ? "step " + human_count(integer_field(origin, "step")) + " of "
+                           : "",
                        text_field(origin, "path"), text_field(origin, "xxh3"));
   const json::json_pointer init("/spec/model/init");
   if (!job.contains(init)) return "";

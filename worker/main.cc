@@ -133,7 +133,9 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {  // of a path that somebody named
     spdlog::error("{}: {}; look whether it is there and may be used", error.path1().string(),
                   error.code().message());
-    exit = WorkerExit::bad_data;
+    const bool full =
+        error.code() == std::errc::no_space_on_device || error.code() == std::errc::read_only_file_system;
+    exit = full ? WorkerExit::disk_full : WorkerExit::bad_data;
   } catch (const std::bad_alloc&) {
     spdlog::error("there is not enough memory for this; a smaller batch needs less");
     exit = WorkerExit::bug;

@@ -61,7 +61,12 @@ void check_parts(const Facts& facts, Problems& problems) {
                              fmt::format("the spec needs the key \"{}\" (or \"command\", to run a program of "
                                          "your own)",
                                          dotted(part)));
-  if (facts.has("/resume") && facts.has("/model/init"))
+  if (facts.has("/resume") && facts.has("/training/distill"))
+    problems.add_key(
+        "/training/distill",
+        "a run that goes on from another job's checkpoint has no teacher: resume and model.init, "
+        "whose weights the teacher has, exclude each other; leave training.distill out");
+  else if (facts.has("/resume") && facts.has("/model/init"))
     problems.add_key("/resume",
                      "resume goes on with all that another job's checkpoint holds, and model.init begins "
                      "anew with weights "

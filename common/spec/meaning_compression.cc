@@ -54,7 +54,7 @@ void check_distill(const Facts& facts, Problems& problems) {
                      fmt::format("training.distill is for the tasks classify and squad; leave it out "
                                  "of a training for {}",
                                  *task));
-  if (!facts.has("/model/init"))
+  if (!facts.has("/model/init") && !facts.has("/resume"))
     problems.add_key(
         kDistill,
         "training.distill learns from the weights that model.init names, and there is no model.init; "

@@ -30,6 +30,8 @@ void check_service_name(const Facts& facts, Problems& problems) {
   if (!name) return;
   const bool plain = std::ranges::all_of(
       *name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+  if (*name == "healthz")
+    return problems.add("/name", "the name healthz is that of the gateway's own health; choose another");
   if (plain && !name->empty() && name->front() != '-' && name->size() <= kLongestServiceName) return;
   problems.add(
       "/name",

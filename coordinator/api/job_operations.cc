@@ -53,7 +53,9 @@ bool is_astray(const std::vector<AttemptView>& attempts, int newest) {
 
 // Adds what the core has forgotten: of a job that has ended, and of those that it was to follow. `code` is
 // the folder of packed code.
-void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& operation) {
+// `read_by`: Reader::read_by_path().
+void recall(Reader& reader, const std::filesystem::path& code, const std::map<JobId, JobId>& read_by,
+            RequeueJob& operation) {
   const std::optional<JobView> job = reader.job(operation.job);
   const std::optional<std::string> spec = reader.job_spec(operation.job);
   if (!job || !is_terminal(job->state) || !spec) return;
@@ -68,7 +70,7 @@ void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& opera
   ended.attempts = reader.newest_attempt(operation.job);
   const std::vector<AttemptView> attempts = reader.attempts(operation.job);
   ended.astray = is_astray(attempts, ended.attempts);
-  ended.read_by = reader.reads_by_path(operation.job);
+  if (const auto by = read_by.find(operation.job); by != read_by.end()) ended.read_by = by->second;
   for (const AttemptView& attempt : attempts) {
     if (!attempt.started || !attempt.ended) continue;
     const Duration ran = *attempt.ended - *attempt.started;
@@ -103,7 +105,8 @@ awaitable<std::vector<RequeueJob>> requeues(Api& api, std::vector<JobId> jobs) {
   co_await api.loop.durable();
   const auto query = [operations, code = api.options.code](Reader& reader) {
     std::vector<RequeueJob> known = operations;
-    for (RequeueJob& operation : known) recall(reader, code, operation);
+    const std::map<JobId, JobId> read_by = reader.read_by_path();
+    for (RequeueJob& operation : known) recall(reader, code, read_by, operation);
     return known;
   };
   co_return co_await api.pool.read(query);

@@ -19,12 +19,13 @@ struct KnownJob {
   JobSpec spec;
   bool has_run = false;
   std::optional<Time> ended;
+  bool silent = false;                      // the end of a task was never told: what it wrote may come yet
   std::vector<CheckpointView> checkpoints;  // by attempt and step
 };
 std::optional<KnownJob> known_job(Reader& reader, JobId id);
 
 // Why no checkpoint of the job is there, or none of `step`; "" where one may be: a job that has not ended may
-// still save it, and of one that has ended a moment ago not all may have been told.
+// still save it, and of one that has ended a moment ago, or on a node that was lost, not all may have been told.
 std::string why_no_checkpoint(const KnownJob& job, std::optional<std::int64_t> step, Time now);
 
 }  // namespace podium

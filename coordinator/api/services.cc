@@ -20,7 +20,7 @@ const ServiceStand* find_service(const std::vector<ServiceStand>& services, cons
 }
 
 // Why it does not answer; "" where it does.
-std::string reason_of(const Api& api, const ReplicaStand& replica) {
+std::string why_replica_waits(const Api& api, const ReplicaStand& replica) {
   std::string reason = api.loop.waiting_reason(replica.job->id);
   return reason.empty() ? api.services.why_unready(replica) : reason;
 }
@@ -41,7 +41,7 @@ json replica_json(const Api& api, const ReplicaStand& replica) {
           {"queue_ms", figure(told ? replica.health->queue_ms : 0)},
           {"requests_per_second", figure(told ? replica.health->requests_per_second : 0)},
           {"in_flight", told ? json(replica.health->in_flight) : json(nullptr)},
-          {"reason", reason_of(api, replica)}};
+          {"reason", why_replica_waits(api, replica)}};
 }
 
 std::string why_rolling(const Api& api, const ServiceStand& service, const ReplicaFailure* failure) {
@@ -53,7 +53,7 @@ std::string why_rolling(const Api& api, const ServiceStand& service, const Repli
   }
   for (const ReplicaStand& replica : active_of(service.own)) {
     if (replica.ready()) continue;
-    const std::string reason = reason_of(api, replica);
+    const std::string reason = why_replica_waits(api, replica);
     return "job " + to_string(replica.job->id) + " " + (reason.empty() ? "is not ready yet" : reason);
   }
   return "";

@@ -28,6 +28,8 @@ constexpr std::chrono::seconds kTellHealth{1};
 constexpr std::uint64_t kMostBody = std::uint64_t{1} << 20;  // as podium-worker serve
 constexpr std::uint64_t kMostBodies = std::uint64_t{64} << 20;
 constexpr std::size_t kMostConnections = 4096;
+constexpr std::size_t kLongestNamed = 100;  // bytes of a service that does not exist
+constexpr char kProblemType[] = "application/problem+json";
 
 ServerOptions server_options(const HostPort& listen) {
   ServerOptions options;
@@ -36,6 +38,7 @@ ServerOptions server_options(const HostPort& listen) {
   options.max_bodies = kMostBodies;
   options.max_connections = kMostConnections;
   options.watch_clients = true;
+  options.body_timeout = std::chrono::seconds(10);
   return options;
 }
 
@@ -47,6 +50,21 @@ HttpRequest forwarded(const ServerRequest& request, const std::string& service, 
   if (const std::string* type = request.headers.find("Content-Type")) out.headers.set("Content-Type", *type);
   out.body = request.body;
   return out;
+}
+
+ServerReply unavailable(const std::string& why, const std::string& request_id) {
+  ServerReply reply = problem(503, why, request_id);
+  reply.headers.set("Retry-After", "1");
+  return reply;
+}
+
+// A replica's answer, as that to this request.
+std::string under_id(std::string body, const std::string& type, const std::string& request_id) {
+  if (type != kProblemType) return body;
+  json told = json::parse(body, nullptr, false);
+  if (!told.is_object()) return body;
+  told["request_id"] = request_id;
+  return told.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // Another replica may do what this one could not.
@@ -77,6 +95,7 @@ class Gateway::Impl {
   void set_replicas(std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {
     asio::post(io_, [this, replicas = std::move(replicas), services = std::move(services)]() mutable {
       services_ = std::move(services);
+      told_ = true;
       update(replicas);
     });
   }
@@ -108,6 +127,7 @@ class Gateway::Impl {
   bool stopping_ = false;
   Links links_;
   std::vector<std::string> services_;
+  bool told_ = false;      // of them
   std::size_t turns_ = 0;  // of replicas that are equally loaded
   HttpServer server_;
   std::thread thread_;
@@ -146,13 +166,14 @@ asio::awaitable<ServerReply> Gateway::Impl::answer(ServerRequest request) {
   if (path == std::vector<std::string>{"healthz"}) co_return ServerReply{};
   if (path.empty() || path.size() > 2)
     co_return problem(404, "no such path; POST /SERVICE/ENDPOINT asks a service", request.id);
+  if (!told_) co_return unavailable("the services are not known yet", request.id);
   if (!knows(path[0])) {
     std::string names;
     for (const std::string& name : services_) names += (names.empty() ? "" : ", ") + name;
-    co_return problem(
-        404,
-        "there is no service \"" + path[0] + "\"; there " + (names.empty() ? "is none" : "are: " + names),
-        request.id);
+    co_return problem(404,
+                      "there is no service \"" + path[0].substr(0, kLongestNamed) + "\"; there " +
+                          (names.empty() ? "is none" : "are: " + names),
+                      request.id);
   }
   const char* const method = path.size() == 1 ? "GET" : "POST";
   if (request.method != method) {
@@ -221,17 +242,14 @@ asio::awaitable<ServerReply> Gateway::Impl::ask(ServerRequest request, std::stri
       ++tries;
   }
   if (!last || !last->failure.empty() || last->response.status == 401) {
-    ServerReply reply = problem(503,
-                                last ? "no replica of " + service + " could answer" +
-                                           (last->failure.empty() ? "" : ": " + last->failure)
-                                     : "no replica of " + service + " is ready",
-                                request.id);
-    reply.headers.set("Retry-After", "1");
-    co_return reply;
+    const std::string why = last && !last->failure.empty() ? ": " + last->failure : "";
+    co_return unavailable("no replica of " + service + (last ? " could answer" + why : " is ready"),
+                          request.id);
   }
   ServerReply reply;
   reply.status = last->response.status;
-  reply.body = std::move(last->response.body);
+  reply.body =
+      under_id(std::move(last->response.body), last->response.headers.get("Content-Type"), request.id);
   for (const char* const name : {"Content-Type", "Retry-After"})
     if (const std::string* value = last->response.headers.find(name)) reply.headers.set(name, *value);
   reply.headers.set("X-Request-Id", request.id);

@@ -226,8 +226,9 @@ class Reader {
 
   // All that were ever saved, including those that the job has deleted since; oldest first.
   std::vector<CheckpointView> checkpoints(JobId job);
-  // A job that has not ended and names checkpoints of `job` by their path, for its first weights.
-  std::optional<JobId> reads_by_path(JobId job);
+  // The jobs whose checkpoints a job that has not ended names by their path, for its first weights, each with
+  // that one. Reads all specs.
+  std::map<JobId, JobId> read_by_path();
 
   std::vector<MetricSummary> metrics(JobId job);
   DamageView damage();

@@ -160,10 +160,11 @@ bool Reader::has_experiment(const std::string& name) {
   return row.integer(0) != 0;
 }
 
-std::optional<JobId> Reader::reads_by_path(JobId job) {
+std::map<JobId, JobId> Reader::read_by_path() {
+  std::map<JobId, JobId> readers;
   for (const Need& need : needs(*database_, false))
-    if (need.of == job && need.by_path) return need.by;
-  return std::nullopt;
+    if (need.by_path) readers.emplace(need.of, need.by);
+  return readers;
 }
 
 RetentionDue Reader::due(const DueQuery& query) {

@@ -48,6 +48,7 @@ NOT_RUN = {
     "podium-worker serve": "serves until it is told to stop; tests/worker/serve does",
     "build/release/bin/podium-worker serve": "serves the model of ./deploy/quickstart",
     "curl localhost:8500/v1/models/bible/fill-mask": "asks the model of ./deploy/quickstart",
+    "curl localhost:7071/bible/fill-mask": "asks a service of the cluster of ./deploy/quickstart",
     "podium-worker calibrate": "needs a model; tests/worker makes one",
     "echo 'the capital of france is [MASK].' | podium-worker infer": "needs a published model",
     "podium-worker evaluate": "needs a model; tests/worker makes one",

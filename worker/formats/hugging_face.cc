@@ -117,12 +117,12 @@ void write_shard(const fs::path& path, std::span<const HuggingFaceEntry> tensors
   write_safetensors(path, std::move(entries), {{"format", "pt"}}, write);
 }
 
-// False also where the folder's labels cannot be read: its encoder is of use without them.
 void refuse_quantised(const fs::path& folder) {
   if (fs::exists(folder / kQuantisationFile))
     throw BadData(folder.string() + " is quantised, for inference alone; use the model that it was made of");
 }
 
+// False also where the folder's labels cannot be read: its encoder is of use without them.
 bool has_same_labels(const fs::path& folder, const ModelHead& head) {
   try {
     return labels_agree(read_hugging_face_head(folder), head);
@@ -190,8 +190,8 @@ void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSo
 }  // namespace
 
 bool labels_agree(const ModelHead& theirs, const ModelHead& ours) {
-  if (theirs == ours) return true;
   if (theirs.task != ours.task || theirs.labels.size() != ours.labels.size()) return false;
+  if (theirs.labels == ours.labels) return true;
   for (std::size_t number = 0; number < theirs.labels.size(); ++number)
     if (theirs.labels[number] != unnamed_label(number)) return false;
   return true;

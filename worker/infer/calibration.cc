@@ -77,10 +77,10 @@ SourceModel model_with_ranges(const SourceModel& model, InferencePrecision preci
     for (const EncoderProduct& product : encoder_products(model.spec, layer)) {
       const ProductValues values = product_values(model, product);
       const float range = range_of(product.name);
-      if (range == 0.0F)
+      if (!(range > 0) || !std::isfinite(range))
         throw BadData(
-            fmt::format("{}: the inputs of {} are all zero, so that there is no range to calibrate "
-                        "by; give other text, or more of it",
+            fmt::format("{}: the inputs of {} are all zero, or not finite, so that there is no range to "
+                        "calibrate by; give other text, or more of it",
                         model.origin, product.name));
       const float scale = scale_for(type, range);
       made.products[product.name] = make_linear_data(values.weight, values.bias,

@@ -48,18 +48,17 @@ TokenizerSource tokenizer_beside(const fs::path& folder) {
   return {.what = holds_tokenizer(folder) ? folder.string() : ""};
 }
 
-// Before anybody takes memory for what config.json says.
 SourceModel find_hugging_face_model(const fs::path& folder) {
-  SourceModel model{.origin = folder.string(),
-                    .folder = folder,
-                    .spec = read_hugging_face_config(folder),
-                    .head = read_hugging_face_head(folder),
-                    .tokenizer = tokenizer_beside(folder)};
-  check_hugging_face_shapes(folder, model.spec, model.head);
-  return model;
+  return {.origin = folder.string(),
+          .folder = folder,
+          .spec = read_hugging_face_config(folder),
+          .head = read_hugging_face_head(folder),
+          .tokenizer = tokenizer_beside(folder)};
 }
 
 void read_hugging_face_tensors(SourceModel& model) {
+  // Before memory is taken for what config.json says.
+  check_hugging_face_shapes(model.folder, model.spec, model.head);
   ParameterStore store;
   declare_parameters(model, store);
   take_tensors(store, load_hugging_face(model.folder, model.spec, store, model.head), model);

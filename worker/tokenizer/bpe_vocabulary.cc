@@ -49,7 +49,7 @@ bool is_special(std::string_view token) {
 // list of merges that is cut off, or another vocabulary's, leaves more out of reach.
 void check_reach(const std::vector<std::string>& tokens, const std::vector<bool>& made,
                  const BpeMergeList& merges) {
-  constexpr std::ptrdiff_t kByteTokens = 256, kUnmade = 32;
+  constexpr std::ptrdiff_t kByteTokens = 256, kUnmade = 64;
   std::ptrdiff_t unmade = -kByteTokens;
   for (std::size_t id = 0; id < tokens.size(); ++id)
     unmade += made[id] || tokens[id].empty() || is_special(tokens[id]) ? 0 : 1;

@@ -5,6 +5,7 @@
 #include <span>
 #include <system_error>
 
+#include "worker/checkpoint/reader.h"
 #include "worker/data/failure.h"
 #include "worker/input/bad_data.h"
 #include "worker/train/folder_origin.h"
@@ -15,23 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What lies at the path of model.init.
-enum class Kind : char { nothing, hugging_face, checkpoint, checkpoints };
-
-Kind own_look(const fs::path& path) {
+ModelFolder own_look(const fs::path& path) {
   try {
-    if (fs::exists(path / kManifestName)) return Kind::checkpoint;  // first, as find_checkpoint() looks
-    if (fs::exists(path / "config.json")) return Kind::hugging_face;
-    const bool some = fs::is_directory(path) && !checkpoints_in(path).empty();
-    return some ? Kind::checkpoints : Kind::nothing;
+    return kind_of_model(path);
   } catch (const std::system_error& error) {
     throw BadData("cannot read model.init: " + std::string(error.what()));
   }
 }
 
 // As rank 0 sees it.
-Kind kind_of(const fs::path& path, Communicator& world) {
-  Kind kind = world.rank() == 0 ? own_look(path) : Kind::nothing;
+ModelFolder kind_of(const fs::path& path, Communicator& world) {
+  ModelFolder kind = world.rank() == 0 ? own_look(path) : ModelFolder::nothing;
   world.broadcast(std::as_writable_bytes(std::span(&kind, 1)), 0);
   return kind;
 }
@@ -59,16 +54,17 @@ FirstSource of_job(const Launch& launch, const std::optional<Origin>& pinned, Co
 
 FirstSource of_path(const Launch& launch, const std::optional<Origin>& pinned, Communicator& world) {
   const fs::path path = (fs::path(launch.data_folder) / launch.spec.model.init).lexically_normal();
-  const Kind kind = kind_of(path, world);
-  if (kind == Kind::hugging_face) return hugging_face(path, launch, pinned);
-  if (kind == Kind::nothing && !pinned)
+  const ModelFolder kind = kind_of(path, world);
+  if (kind == ModelFolder::hugging_face) return hugging_face(path, launch, pinned);
+  if (kind == ModelFolder::nothing && !pinned)
     throw BadData(
         fmt::format("model.init: {} is neither a Hugging Face folder, which has a config.json, nor a "
                     "checkpoint, which has a {}, nor a folder of checkpoints (step-…)",
                     path.string(), kManifestName));
   WeightSource source(launch, path.string(), pinned, world);
   return source_of(
-      kind == Kind::checkpoint ? source.at(path) : source.find_in(path, CheckpointChoice::newest, 0), source);
+      kind == ModelFolder::checkpoint ? source.at(path) : source.find_in(path, CheckpointChoice::newest, 0),
+      source);
 }
 
 }  // namespace

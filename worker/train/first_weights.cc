@@ -109,9 +109,18 @@ FirstWeights of_checkpoint(const FirstSource& source, const Beginning& run, Para
           source.origin(), drawn};
 }
 
+// None where the folder's labels cannot be read: its encoder is of use without them.
+ModelHead head_of_folder(const fs::path& folder) {
+  try {
+    return read_hugging_face_head(folder);
+  } catch (const BadData&) {
+    return {};
+  }
+}
+
 // The spec says the dropout before the classifier, whatever the folder has.
 std::string other_dropout(const fs::path& folder, const Beginning& run) {
-  const ModelHead theirs = read_hugging_face_head(folder);
+  const ModelHead theirs = head_of_folder(folder);
   const double own = run.launch.spec.training.classify.dropout;
   if (theirs.task != run.head.task || !theirs.dropout || *theirs.dropout == own) return "";
   return fmt::format(
@@ -126,7 +135,7 @@ FirstWeights of_hugging_face(const FirstSource& source, const Beginning& run, Pa
   first.origin = run.pinned ? *run.pinned : folder_origin(folder);
   for (std::string warning : {check_tokens(folder, run.launch, run.tasks), other_dropout(folder, run)})
     if (!warning.empty()) first.warnings.push_back(std::move(warning));
-  check_hugging_face_shapes(folder, read_hugging_face_config(folder), read_hugging_face_head(folder));
+  check_hugging_face_shapes(folder, read_hugging_face_config(folder), head_of_folder(folder));
   const std::vector<std::string> fresh = load_hugging_face(folder, run.model, parameters, run.head);
   first.drawn = fresh;
   first.note = "begins with the weights of " + describe(first.origin);

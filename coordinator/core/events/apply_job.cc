@@ -32,7 +32,7 @@ struct JobApplier {
     created.tasks.resize(e.allocation.ranks.size());
     created.created = at;
     created.first_checkpoint = job.checkpoint;
-    created.fenced = job.astray;
+    created.fenced = job.astray && !job.request.replica;  // a replica writes nothing that two could spoil
   }
   void operator()(const TaskListed& e) const { task(e.task).listed = true; }
   void operator()(const TaskStarted& e) const {

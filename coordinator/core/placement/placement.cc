@@ -171,6 +171,12 @@ DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, c
   return others;
 }
 
+DevicePool without_free(const ClusterState& state, DevicePool pool, const std::vector<NodeId>& nodes) {
+  for (const NodeId& id : nodes)
+    if (const Node* node = find_node(state, id)) pool.free.set(node->ordinal, 0);
+  return pool;
+}
+
 Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
                     Granted& granted, std::int64_t nth_attempt) {
   std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, NodeSlice>> ordered;

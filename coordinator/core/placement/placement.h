@@ -27,6 +27,9 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
 // The pool without the nodes against which a failure of the job is recorded (nodes/suspicion.h).
 DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job);
 
+// The pool without these nodes' free devices.
+DevicePool without_free(const ClusterState& state, DevicePool pool, const std::vector<NodeId>& nodes);
+
 // The devices and ports that a plan has granted so far.
 struct Granted {
   std::map<std::size_t, std::set<int>> devices;  // indexes

@@ -103,7 +103,10 @@ Pass::Next Pass::consider(const Job& job, const JobClass& job_class, int quota_d
   }
   const DevicePool& around = job.avoids(now_) ? others : remaining_.pool(job.request.nodes);
   const Time end = now_ + job.request.walltime;
-  if (const auto slices = gang_fit_.find(around, job_class, job, end, quota_depth)) {
+  std::optional<NodeSlices> slices;
+  if (job.request.replica) slices = gang_fit_.find(apart(around, job), job_class, job, end, quota_depth);
+  if (!slices) slices = gang_fit_.find(around, job_class, job, end, quota_depth);
+  if (slices) {
     start(job, *slices, end);
     return Next::its_class;
   }
@@ -112,6 +115,21 @@ Pass::Next Pass::consider(const Job& job, const JobClass& job_class, int quota_d
     return Next::other_classes;
   }
   return wait(job, job_class, around, quota_depth);
+}
+
+// Without the nodes that have a replica of the job's service: the end of one node is to end one replica.
+DevicePool Pass::apart(const DevicePool& around, const Job& job) const {
+  const std::string& service = job.request.replica->service;
+  std::vector<NodeId> nodes;
+  const auto add = [&](const Allocation& allocation) { nodes.push_back(allocation.ranks.front().node); };
+  if (const auto replicas = state_.indexes.services.find(service); replicas != state_.indexes.services.end())
+    for (const JobId id : replicas->second)
+      if (const Job& other = state_.jobs.at(id); other.attempt) add(other.attempt->allocation);
+  for (const auto& started : plan_.start) {
+    const Job& other = state_.jobs.at(started.job);
+    if (other.request.replica && other.request.replica->service == service) add(started.allocation);
+  }
+  return without_free(state_, around, nodes);
 }
 
 Pass::Next Pass::wait(const Job& job, const JobClass& job_class, const DevicePool& around, int quota_depth) {

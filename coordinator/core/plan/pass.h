@@ -57,6 +57,7 @@ class Pass {
   void resume(const Job& job);
   void walk_queue();
   Next consider(const Job& job, const JobClass& job_class, int quota_depth);
+  DevicePool apart(const DevicePool& around, const Job& job) const;
   Next wait(const Job& job, const JobClass& job_class, const DevicePool& around, int quota_depth);
   void grow();
 

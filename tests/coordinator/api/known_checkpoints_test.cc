@@ -67,6 +67,14 @@ TEST(WhyNoCheckpoint, IsToldWhereNoneWasSavedOrItIsGone) {
   EXPECT_EQ(why_no_checkpoint(ended_with({}), 100, kNow), "it has ended without a checkpoint");
 }
 
+TEST(WhyNoCheckpoint, WhatANodeThatWasLostMayStillTellIsNotDenied) {
+  KnownJob job = ended_with({});
+  job.silent = true;
+  EXPECT_EQ(why_no_checkpoint(job, std::nullopt, *job.ended + std::chrono::hours(1)), "");
+  job.silent = false;
+  EXPECT_NE(why_no_checkpoint(job, std::nullopt, *job.ended + std::chrono::hours(1)), "");
+}
+
 TEST(WhyNoCheckpoint, IsNotSaidOfWhatMayStillBeToldOrSaved) {
   KnownJob job = ended_with({});
   job.ended = kNow - minutes(1);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "common/net/http_client.h"
+#include "common/net/problem.h"
 #include "tests/common/net/server_fixture.h"
 
 namespace podium {
@@ -457,6 +458,26 @@ TEST_F(GatewayTest, OneThatIsNotReadyIsAskedNothing) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(post().body, R"({"replica":2})");
   loading.ready = true;
   serve({loading.place(), other.place()}, 2);
+}
+
+// Until the coordinator has read what there is.
+TEST_F(GatewayTest, BeforeTheServicesAreKnownNoneIsDenied) {
+  start();
+  const HttpResponse response = post();
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.headers.get("Retry-After"), "1");
+}
+
+TEST_F(GatewayTest, ARefusalHasTheIdOfItsRequest) {
+  Replica replica(1, [](ServerRequest request) -> asio::awaitable<ServerReply> {
+    co_return problem(422, "/text: is missing", request.id);
+  });
+  start();
+  serve({replica.place()}, 1);
+  const HttpResponse response = post();
+  EXPECT_EQ(response.status, 422);
+  EXPECT_EQ(json::parse(response.body).at("request_id"), response.headers.get("X-Request-Id"));
+  EXPECT_EQ(json::parse(response.body).at("detail"), "/text: is missing");
 }
 
 TEST_F(GatewayTest, WithoutAReplicaARequestIsToldToComeAgain) {

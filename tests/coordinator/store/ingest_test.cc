@@ -87,7 +87,7 @@ TEST_F(Ingest, WritesPointsAndAnswersWithTheNextOffset) {
 
 TEST_F(Ingest, SpansOfTimeOfAServiceAreNoProgress) {
   next_after(chunk(1, 0,
-                   R"({"v":1,"time_ms":1000,"type":"metric","step":179571117,"values":{"serve/failed":0}})"
+                   R"({"step":179571117,"t":1700000000000,"type":"metrics","values":{"serve/failed":0}})"
                    "\n"));
   EXPECT_EQ(reader_->job({1})->latest.at("serve/failed"), 0);
   EXPECT_FALSE(reader_->job({1})->progress);

@@ -132,6 +132,16 @@ class HuggingFaceClasses : public testing::Test {
   const TempFolder folder_;
 };
 
+// A task knows neither of them before it reads a model.
+TEST_F(HuggingFaceClasses, OfTheSameLabelsAgreeWhateverIsKnownOfPairsAndDropout) {
+  ModelHead theirs(TrainingTask::classify, {"no", "yes"});
+  const ModelHead ours = theirs;
+  theirs.pairs = true;
+  theirs.dropout = 0.1;
+  EXPECT_TRUE(labels_agree(theirs, ours));
+  EXPECT_FALSE(labels_agree(theirs, ModelHead(TrainingTask::classify, {"yes", "no"})));
+}
+
 TEST_F(HuggingFaceClasses, TellWhetherTheyAreOfPairsAndTheirDropout) {
   for (const bool pairs : {true, false}) {
     ModelHead head = classes({"no", "yes"});

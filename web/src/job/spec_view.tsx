@@ -43,7 +43,7 @@ const textLine = ({ tokens, xxh3 }: NonNullable<JobDetail["text"]>) =>
 
 /** "begun with step 200 of 7/checkpoints/step-00000200, XXH3 …": of the path its end, which has the job. */
 const originLine = ({ path, step, xxh3 }: NonNullable<JobDetail["origin"]>) =>
-  `begun with step ${formatCount(step)} of ${path.split("/").slice(-3).join("/")}, XXH3 ${xxh3}`;
+  `begun with ${step > 0 ? `step ${formatCount(step)} of ` : ""}${path.split("/").slice(-3).join("/")}, XXH3 ${xxh3}`;
 
 export function SourceLine({ source }: { source: Source | null }) {
   if (!source?.commit) return <span class="muted">Not from a git repository</span>;

@@ -53,6 +53,27 @@ class Replicas : public ClusterTest {
   const NodeDescription node_ = node_with("node-1", 4);
 };
 
+// Also those that start in one turn: the end of a node ends one of them.
+TEST_F(Replicas, GoOntoNodesThatHaveNoneOfTheirService) {
+  const NodeDescription other = node_with("node-2", 4);
+  join(other);
+  begin(2, 3);
+  report(other);
+  EXPECT_NE(node_of({1}), node_of({2}));
+  turn(PromoteReplica{{3}, "more load"});
+  EXPECT_TRUE(job({3}).attempt) << "where each node has one, any will do";
+}
+
+TEST_F(Replicas, OneOfALostNodeStartsElsewhereBehindNoFence) {
+  begin(1, 1);
+  for (int i = 0; i < 40; ++i) wait(5);
+  ASSERT_EQ(state_.nodes.at(node_.id).state, NodeState::lost);
+  join(node_with("node-2", 1));
+  for (int i = 0; i < 40 && !job({1}).attempt; ++i) wait(5);
+  ASSERT_TRUE(job({1}).attempt);
+  EXPECT_FALSE(job({1}).attempt->fenced);
+}
+
 TEST_F(Replicas, TheFewestOfANewServiceStartAndTheOthersWait) {
   begin(2, 4);
   EXPECT_EQ(states(), "running running paused paused");
