@@ -57,7 +57,7 @@ TEST(NewFolder, AnEmptyMountIsRefusedBeforeTheWork) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "only root may mount";
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "skipped: waits for the right to mount a file system";
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_NO_THROW(NewFolder{mounted}) << "without the mount";
 }
