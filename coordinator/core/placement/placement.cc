@@ -163,18 +163,17 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
   return fits(others.capacity, shape_of(job.request)) ? others : pool;
 }
 
-DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job) {
-  DevicePool others = pool;
-  for (const NodeId& id : state.indexes.suspects)
-    if (const Node& node = state.nodes.at(id); node.suspicions.contains(job.id))
-      others.free.set(node.ordinal, 0);
-  return others;
-}
-
 DevicePool without_free(const ClusterState& state, DevicePool pool, const std::vector<NodeId>& nodes) {
   for (const NodeId& id : nodes)
     if (const Node* node = find_node(state, id)) pool.free.set(node->ordinal, 0);
   return pool;
+}
+
+DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job) {
+  std::vector<NodeId> suspects;
+  std::ranges::copy_if(state.indexes.suspects, std::back_inserter(suspects),
+                       [&](const NodeId& id) { return state.nodes.at(id).suspicions.contains(job.id); });
+  return without_free(state, pool, suspects);
 }
 
 Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
