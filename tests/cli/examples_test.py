@@ -8,19 +8,16 @@ import pathlib
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
-import urllib.request
 
+from cluster import Cluster
 from help_texts import help_of, helps, subcommands_of
 
 BIN, SOURCE = (pathlib.Path(argument).resolve() for argument in (sys.argv.pop(1), sys.argv.pop(1)))
 PROGRAMS = ("podium", "podium-coordinator", "podium-agent", "podium-worker")
-WAIT = 120  # seconds until what should have happened is declared not to
 
 # A command, or the beginning of one, and why it is not run.
 NOT_RUN = {
@@ -127,80 +124,9 @@ def reason_not_to_run(command):
     return next((reason for start, reason in NOT_RUN.items() if (command + " ").startswith(start.rstrip() + " ")), None)
 
 
-class Cluster:
-    """A coordinator and agents with CPU slots in a folder that is also the current one of every command."""
-
-    def __init__(self, nodes):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-examples-"))
-        self.children = []
-        self.log = open(self.folder / "daemons.log", "ab")
-        self.start(["podium-coordinator", "--home", self.folder / "coordinator", "--listen", "127.0.0.1:0"])
-        address = self.folder / "coordinator" / "coordinator.address"
-        self.wait_for(address.exists, "the coordinator to listen")
-        self.environment = os.environ | {
-            "PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(self.folder), "PODIUM_COORDINATOR": address.read_text().strip(),
-            "PODIUM_HOME": str(self.folder / "coordinator"),
-        }
-        for node in nodes:
-            self.start_agent(node)
-        self.wait_for(lambda: self.get("/health")["nodes"]["up"] == len(nodes), "the agents to join")
-        self.slots = 4 * len(nodes)
-
-    def start(self, command):
-        command[0] = BIN / command[0]
-        self.children.append(subprocess.Popen(command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL))
-
-    def start_agent(self, name):
-        own = f"127.0.{os.getpid() // 256 % 256}.{os.getpid() % 256}"
-        self.start(["podium-agent", "--name", name, "--coordinator", self.environment["PODIUM_COORDINATOR"],
-                    "--token-file", self.folder / "coordinator" / "agent.token", "--home", self.folder / name,
-                    "--shared", self.folder / "shared", "--data", self.folder, "--cpu-slots", "4", "--threads-per-slot", "1",
-                    "--address", own, "--stop-tasks-on-exit"])
-
-    def run(self, command, until=None):
-        """`until`: it is interrupted once that holds of what it has said."""
-        with open(self.folder / "out", "wb") as out:
-            child = subprocess.Popen(["bash", "-c", command], cwd=self.folder, env=self.environment, stdout=out,
-                                     stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
-        said = lambda: (self.folder / "out").read_text(errors="replace")
-        try:
-            if until:
-                self.wait_for(lambda: child.poll() is not None or until(said()), "a word of " + command)
-                if child.poll() is None:
-                    os.killpg(child.pid, signal.SIGINT)
-            return child.wait(WAIT), said()
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-
-    def say(self, command):
-        status, text = self.run(command)
-        assert status == 0, f"{command} ended with {status}:\n{text}"
-        return text
-
-    def get(self, path):
-        with urllib.request.urlopen(self.environment["PODIUM_COORDINATOR"] + "/api/v1" + path, timeout=WAIT) as answer:
-            return json.load(answer)
-
-    def wait_for(self, condition, what):
-        deadline = time.monotonic() + WAIT
-        while not condition():
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"waited in vain for {what}:\n{(self.folder / 'daemons.log').read_text()[-2000:]}")
-            time.sleep(0.1)
-
-    def close(self):
-        for child in reversed(self.children):
-            child.terminate()
-            child.wait(WAIT)
-        self.log.close()
-        shutil.rmtree(self.folder)
-
-
 class ExamplesTest(unittest.TestCase):
     def start_cluster(self, *nodes):
-        self.cluster = Cluster(nodes)
+        self.cluster = Cluster(BIN, nodes)
         self.addCleanup(self.cluster.close)
         self.make_files(self.cluster.folder)
 
