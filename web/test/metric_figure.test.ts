@@ -46,7 +46,7 @@ describe("the curves of a job", () => {
   });
 
   it("axes have titles, and units where they are known", () => {
-    const settings = settingsFrom(new URLSearchParams("x=time"));
+    const settings = settingsFrom(new URLSearchParams("x=time"), "step");
     const figure = figureOf(loss!, [], [], [], settings, { min: 0, max: 1 });
     expect(figure.x).toEqual({ title: "time since the start", numbers: "duration" });
     expect(figure.y).toEqual({ title: "loss", unit: "nats", numbers: "plain" });
@@ -63,7 +63,17 @@ it("charts of a job have one x from the first point of any metric to the last", 
 
 it("names with commas are switched on and off, too", () => {
   const once = flipped(new Set(), "eval/top,5~x");
-  const read = settingsFrom(new URLSearchParams({ flip: once })).flips;
+  const read = settingsFrom(new URLSearchParams({ flip: once }), "step").flips;
   expect([...read]).toEqual(["eval/top,5~x"]);
   expect(flipped(read, "eval/top,5~x")).toBe("");
+});
+
+it("the address names the x axis, or leaves it as is usual for the job", () => {
+  const axis = (x: string, usual: "step" | "time") => settingsFrom(new URLSearchParams(x), usual).axis;
+  expect([axis("", "time"), axis("", "step")]).toEqual(["time", "step"]);
+  expect([axis("x=step", "time"), axis("x=time", "step"), axis("x=other", "time")]).toEqual([
+    "step",
+    "time",
+    "time",
+  ]);
 });

@@ -2,6 +2,8 @@
 // defaults.
 import type { XAxis } from "../model/series";
 
+const axes = ["step", "time"] as const satisfies XAxis[];
+
 export interface ChartSettings {
   axis: XAxis;
   logarithmic: boolean;
@@ -13,10 +15,11 @@ export interface ChartSettings {
   tables: ReadonlySet<string>;
 }
 
-export function settingsFrom(params: URLSearchParams): ChartSettings {
+/** `axis`: what the x axis is where the address does not say. */
+export function settingsFrom(params: URLSearchParams, axis: XAxis): ChartSettings {
   const smooth = Number(params.get("smooth") ?? 0);
   return {
-    axis: params.get("x") === "time" ? "time" : "step",
+    axis: axes.find((each) => each === params.get("x")) ?? axis,
     logarithmic: params.get("y") === "log",
     smooth: smooth > 0 && smooth < 1 ? smooth : 0,
     flips: readSet(params.get("flip")),

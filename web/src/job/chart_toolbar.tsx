@@ -3,12 +3,20 @@ import { CurveControls } from "../charts/curve_controls";
 import { ResetZoom } from "../charts/group";
 import type { Shown } from "../hooks/use_query";
 import { setParams } from "../state/router";
+import type { XAxis } from "../model/series";
 import { AsOf } from "../ui/as_of";
 import { Choice } from "../ui/choice";
 import type { ChartSettings } from "./chart_settings";
 import { xAxisOf } from "./metric_figure";
 
-export function ChartToolbar({ settings, shown }: { settings: ChartSettings; shown: Shown<unknown> }) {
+interface Properties {
+  settings: ChartSettings;
+  /** The x axis that the address does not name. */
+  usual: XAxis;
+  shown: Shown<unknown>;
+}
+
+export function ChartToolbar({ settings, usual, shown }: Properties) {
   return (
     <div class="chart-toolbar">
       <Choice
@@ -18,7 +26,7 @@ export function ChartToolbar({ settings, shown }: { settings: ChartSettings; sho
           ["step", "Step"],
           ["time", "Wall-clock"],
         ]}
-        onChange={(value) => setParams({ x: value === "step" ? null : value })}
+        onChange={(value) => setParams({ x: value === usual ? null : value })}
       />
       <CurveControls logarithmic={settings.logarithmic} smooth={settings.smooth} />
       <ResetZoom axis={xAxisOf(settings.axis).title} />

@@ -4,6 +4,7 @@ import type { JobDetail, Projection } from "../api/types";
 import { ChartGroup } from "../charts/group";
 import type { ShownSeries } from "../hooks/use_series";
 import { groupCharts } from "../model/charts";
+import { isReplica } from "../model/command";
 import type { SeriesMap } from "../model/series";
 import { route } from "../state/router";
 import { settingsFrom } from "./chart_settings";
@@ -21,7 +22,8 @@ interface Properties {
 
 export function Curves({ job, series, shown, projection }: Properties) {
   const { params } = route.value;
-  const settings = useMemo(() => settingsFrom(params), [params]);
+  const usual = isReplica(job.spec) ? "time" : "step";
+  const settings = useMemo(() => settingsFrom(params, usual), [params, usual]);
   const { axis } = settings;
   const startMs = job.started_ms ?? job.submitted_ms;
   const extent = useMemo(() => extentOfAll(series, { axis, startMs }), [series, axis, startMs]);
@@ -29,7 +31,7 @@ export function Curves({ job, series, shown, projection }: Properties) {
     <section aria-label="Curves">
       {projection && <ProjectionLine projection={projection} />}
       <ChartGroup>
-        <ChartToolbar settings={settings} shown={shown} />
+        <ChartToolbar usual={usual} settings={settings} shown={shown} />
         <div class="chart-grid">
           {groupCharts([...series.keys()], job.target).map((group) => (
             <MetricChart

@@ -6,7 +6,7 @@ import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
 import { Ago } from "../ui/times";
 import { CompareWith } from "./compare_with";
 import { JobOperations } from "./job_operations";
-import { commandLine, commandOf } from "../model/command";
+import { commandLine, commandOf, isReplica } from "../model/command";
 import type { SeriesMap } from "../model/series";
 import { JobStats } from "./job_stats";
 import { ReproduceButton } from "./reproduce_button";
@@ -52,7 +52,7 @@ export function JobHeader({ job, series, shown }: Properties) {
           {commandLine(command)}
         </pre>
       )}
-      <JobStats job={job} series={series} isCommand={command !== null} />
+      <JobStats job={job} series={series} trains={!command && !isReplica(job.spec)} />
     </header>
   );
 }

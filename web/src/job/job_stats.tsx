@@ -5,6 +5,7 @@ import { formatCount, formatNumber } from "../format/numbers";
 import { formatAbsolute, formatDuration } from "../format/times";
 import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
+import { isReplica } from "../model/command";
 import { describeLayout, describeSizes, layoutOf } from "../model/layout";
 import { describeTarget, elapsedSeconds, secondsToLastStep, targetFraction } from "../model/progress";
 import { describeLimit, describeOthers } from "../model/restarts";
@@ -15,16 +16,17 @@ import { Moment } from "../ui/times";
 interface Properties {
   job: JobDetail;
   series: SeriesMap | null;
-  isCommand: boolean;
+  /** Whether steps, a loss and a throughput are expected of it. */
+  trains: boolean;
 }
 
-export function JobStats({ job, series, isCommand }: Properties) {
+export function JobStats({ job, series, trains }: Properties) {
   return (
     <dl class="stats">
-      <ProgressStat job={job} isCommand={isCommand} />
+      <ProgressStat job={job} trains={trains} />
       <TargetStat job={job} series={series} />
-      <ClockStat job={job} isCommand={isCommand} />
-      <NumberStats job={job} isCommand={isCommand} />
+      <ClockStat job={job} trains={trains} />
+      <NumberStats job={job} trains={trains} />
     </dl>
   );
 }
@@ -51,11 +53,11 @@ function Stat({
   );
 }
 
-/** A command need not report figures, and a job that has not started has none. */
-const isExpected = (job: JobDetail, isCommand: boolean) => !isCommand && job.started_ms !== null;
+/** A job that has not started has no figures. */
+const isExpected = (job: JobDetail, trains: boolean) => trains && job.started_ms !== null;
 
-function ProgressStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
-  if (!job.progress && !isExpected(job, isCommand)) return null;
+function ProgressStat({ job, trains }: { job: JobDetail; trains: boolean }) {
+  if (!job.progress && !isExpected(job, trains)) return null;
   const left = secondsToLastStep(job, job.attempts.at(-1));
   const note = left === null ? undefined : `${formatDuration(left)} to the last step`;
   return (
@@ -128,9 +130,9 @@ function TargetNote({ target, isOver }: { target: Target; isOver: boolean }) {
   );
 }
 
-function ClockStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
+function ClockStat({ job, trains }: { job: JobDetail; trains: boolean }) {
   const elapsed = elapsedSeconds(job, now.value);
-  const trained = isCommand && !job.target ? null : job.time_to_train_seconds;
+  const trained = trains || job.target ? job.time_to_train_seconds : null;
   if (trained !== null)
     return (
       <Stat name="Time to train" note="restarts included">
@@ -161,7 +163,7 @@ function whenOf({ started_ms, ended_ms }: JobDetail): ComponentChildren {
   );
 }
 
-function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
+function NumberStats({ job, trains }: { job: JobDetail; trains: boolean }) {
   const loss = latestLoss(job);
   const throughput = latestThroughput(job);
   const layout = describeLayout(layoutOf(job.spec, job.devices));
@@ -169,10 +171,10 @@ function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean })
   const none = <span class="muted">–</span>;
   return (
     <>
-      {(loss !== null || isExpected(job, isCommand)) && (
+      {(loss !== null || isExpected(job, trains)) && (
         <Stat name="Loss">{loss === null ? none : formatNumber(loss)}</Stat>
       )}
-      {(throughput || isExpected(job, isCommand)) && (
+      {(throughput || isExpected(job, trains)) && (
         <Stat name="Throughput">
           {throughput ? (
             <>
@@ -231,7 +233,7 @@ function AttemptStat({ job }: { job: JobDetail }) {
       name="Attempt"
       note={
         <>
-          {describeLimit(job)}
+          {!isReplica(job.spec) && describeLimit(job)}
           {others && <span class="stat-line">{others}</span>}
         </>
       }
