@@ -11,6 +11,7 @@
 #include "worker/train/held_out.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
+#include "worker/train/pinned_origin.h"
 #include "worker/train/resume.h"
 #include "worker/train/schedule.h"
 #include "worker/train/sum_over.h"
@@ -65,6 +66,7 @@ void Trainer::resume() {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
     compression_.resume(state_);
+    if (parts_.teacher != nullptr) keep_teacher();
     if (!parts_.best || parts_.best->metric != state_.best.metric) state_.best = {};
     if (state_.layout != parts_.groups.layout)
       progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
@@ -81,6 +83,12 @@ void Trainer::resume() {
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
   saved_step_ = state_.step;
+}
+
+// The teacher is the model that the run began with, also where origin.json was deleted since.
+void Trainer::keep_teacher() {
+  if (!state_.origin.known() || pinned_origin(checkpoint_folder_, parts_.world)) return;
+  if (parts_.world.rank() == 0) pin_origin(checkpoint_folder_, state_.origin);
 }
 
 void Trainer::begin_anew() {

@@ -73,6 +73,7 @@ class Trainer {
   enum class Outcome { none_yet, steps_done, target_reached, stopped };
 
   void resume();
+  void keep_teacher();
   void begin_anew();
   void announce_start();
   void train();

@@ -9,6 +9,7 @@
 #include "tests/worker/tasks/classify_jobs.h"
 #include "tests/worker/tasks/squad_jobs.h"
 #include "worker/checkpoint/manifest.h"
+#include "worker/train/pinned_origin.h"
 
 namespace podium {
 namespace {
@@ -140,16 +141,19 @@ TEST_P(Distilled, AKilledRunGoesOnWithTheSameTeacherToTheBit) {
   const JobLayout layout = layout_of_name("pipeline2");
   Student unbroken(spec, 10);
   ASSERT_THAT(unbroken.run(layout), Each(0)) << unbroken.errors();
-  Student broken(spec, 10);
-  broken.start(layout);
-  ASSERT_TRUE(broken.wait_for_step(13)) << broken.errors();
-  for (int rank = 0; rank < layout.processes; ++rank) broken.rank(rank).signal(SIGKILL);
-  broken.wait();
-  add_teacher(broken, kTeacherSteps);
-  ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
-  EXPECT_EQ(broken.tensors(40), unbroken.tensors(40));
-  EXPECT_EQ(broken.metric("train/distillation_loss").at(40),
-            unbroken.metric("train/distillation_loss").at(40));
+  for (const bool keeps_origin : {true, false}) {
+    Student broken(spec, 10);
+    broken.start(layout);
+    ASSERT_TRUE(broken.wait_for_step(13)) << broken.errors();
+    for (int rank = 0; rank < layout.processes; ++rank) broken.rank(rank).signal(SIGKILL);
+    broken.wait();
+    add_teacher(broken, kTeacherSteps);
+    if (!keeps_origin) ASSERT_TRUE(std::filesystem::remove(broken.checkpoints() / kOriginName));
+    ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
+    EXPECT_EQ(broken.tensors(40), unbroken.tensors(40)) << keeps_origin;
+    EXPECT_EQ(broken.metric("train/distillation_loss").at(40),
+              unbroken.metric("train/distillation_loss").at(40));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, Distilled, testing::Values(TrainingTask::classify, TrainingTask::squad),
