@@ -53,6 +53,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.agent_token = tokens.agent;
   options.open_reads = config.open_reads || config.loopback_only();
   options.check_host = config.loopback_only();
+  options.home = config.home;
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
   options.published = config.published;

@@ -40,6 +40,7 @@ struct ApiOptions {
   bool open_reads = true;  // reading needs no token
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
+  std::filesystem::path home;
   std::filesystem::path web;   // the dashboard's folder; "" for none
   std::filesystem::path code;  // the folder of jobs' code
   std::vector<PublishedRow> published;

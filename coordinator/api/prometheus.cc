@@ -1,6 +1,7 @@
 // GET /metrics: the cluster and the scheduler as Prometheus metrics.
 #include "common/net/prometheus_text.h"
 #include "coordinator/api/account_figures.h"
+#include "coordinator/api/operator_metrics.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/plan/start_order.h"
@@ -24,20 +25,24 @@ std::string device_state(const Node& node, const DeviceSlot& slot) {
   return node.usable() ? "free" : "unavailable";
 }
 
-void add_nodes(PrometheusText& page, const ClusterState& state) {
+void add_devices(PrometheusText& page, const ClusterState& state) {
   Counts devices;
-  std::map<NodeState, int> nodes{{NodeState::up, 0}, {NodeState::unknown, 0}, {NodeState::lost, 0}};
-  for (const auto& [id, node] : state.nodes) {
-    ++nodes[node.state];
+  for (const auto& [id, node] : state.nodes)
     for (const DeviceSlot& slot : node.devices) {
       for (const char* zero : {"free", "held", "unavailable", "unhealthy"}) devices[{slot.device.kind, zero}];
       ++devices[{slot.device.kind, device_state(node, slot)}];
     }
-  }
-  page.gauge("podium_nodes", "Nodes that have joined, by state.");
-  for (const auto& [node_state, count] : nodes) page.sample({{"state", to_string(node_state)}}, count);
   page.gauge("podium_devices", "Devices of all nodes, by kind and state.");
   add_counts(page, "kind", "state", devices);
+}
+
+// Errors are counted from the start of the driver or of the agent.
+void describe_reading(PrometheusText& page, const ReadingField& field) {
+  const std::string name = "podium_device_" + std::string(field.metric);
+  if (field.metric.ends_with("_errors"))
+    page.counter(name + "_total", field.help);
+  else
+    page.gauge(name, field.help);
 }
 
 // Counts nodes that are up: what a silent node said last is no measurement of now.
@@ -51,8 +56,7 @@ void add_readings(PrometheusText& page, const Api& api) {
       for (const DeviceReading& reading : readings) {
         const std::optional<double>& value = reading.*field.value;
         if (!value) continue;
-        if (!std::exchange(described, true))
-          page.gauge("podium_device_" + std::string(field.metric), field.help);
+        if (!std::exchange(described, true)) describe_reading(page, field);
         page.sample({{"node", id.value}, {"device", std::to_string(reading.device)}}, *value);
       }
     }
@@ -141,6 +145,8 @@ void add_services(PrometheusText& page, const std::vector<ServiceStand>& service
     page.sample({{"service", service.name}, {"state", "active"}}, static_cast<double>(active));
     page.sample({{"service", service.name}, {"state", "ready"}}, static_cast<double>(ready));
   }
+  page.gauge("podium_service_min_replicas", "Fewest replicas that a service's spec asks for.");
+  for (const ServiceStand& service : services) page.sample({{"service", service.name}}, service.replica.min);
   page.gauge("podium_service_requests_per_second",
              "Requests that the replicas of a service answer, of the last 10 s.");
   for (const ServiceStand& service : services) {
@@ -199,22 +205,10 @@ void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   for (const auto& [type, count] : counters.events) page.sample({{"type", type}}, static_cast<double>(count));
 }
 
-void add_damage(PrometheusText& page, const DamageView& damage) {
-  page.gauge("podium_damaged_chunks",
-             "Chunks of metric points that the database could not read and that were set aside.");
-  page.sample({}, static_cast<double>(damage.chunks));
-  page.gauge("podium_damaged_points", "Metric points in damaged chunks; curves lack them.");
-  page.sample({}, static_cast<double>(damage.points));
-}
-
-void add_service(PrometheusText& page, const Api& api) {
+void add_requests(PrometheusText& page, const Api& api) {
   page.counter("podium_http_requests_total", "HTTP requests answered, by method and status.");
   for (const auto& [key, count] : api.requests)
     page.sample({{"method", key.first}, {"status", std::to_string(key.second)}}, static_cast<double>(count));
-  page.gauge("podium_start_time_seconds", "When the coordinator started, in seconds since 1970.");
-  page.sample({}, static_cast<double>(to_millis(api.started)) / 1000);
-  page.gauge("podium_build_info", "Always 1.");
-  page.sample({{"version", api.options.version}}, 1);
 }
 
 }  // namespace
@@ -222,17 +216,24 @@ void add_service(PrometheusText& page, const Api& api) {
 awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const AccountReport accounts = co_await account_figures(api);
-  const DamageView damage = co_await api.pool.read([](Reader& reader) { return reader.damage(); });
+  const Time now = api.loop.now();
+  const StoredFigures stored =
+      co_await api.pool.read([now](Reader& reader) { return read_figures(reader, now); });
   PrometheusText page;
-  add_nodes(page, api.loop.state());
+  add_node_states(page, api.loop.state());
+  add_devices(page, api.loop.state());
   add_readings(page, api);
   add_jobs(page, api.loop.state(), api.loop.plan(), api.counts);
   add_blocked(page, api.loop.state(), api.loop.plan());
+  add_waits(page, api.loop.state(), now);
   add_accounts(page, api.loop.state(), accounts);
   add_services(page, api.services.services());
   add_scheduler(page, api.loop.counters());
-  add_damage(page, damage);
-  add_service(page, api);
+  add_ledger(page, stored.ledger);
+  add_records(page, stored);
+  add_damage(page, stored.damage);
+  add_requests(page, api);
+  add_process(page, api);
   co_await api.loop.durable();
   ServerReply reply;
   reply.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");

@@ -33,10 +33,10 @@ void tell_histograms(PrometheusText& page, const std::vector<Told>& models) {
     Histogram Figures::*histogram;
   };
   const Family families[] = {
-      {"podium_serve_queue_seconds", "Time from a request's arrival until a sequence of it is computed.",
+      {"podium_serve_queue_duration_seconds", "Time from a request's arrival until a sequence of it is computed.",
        &Figures::waited},
-      {"podium_serve_compute_seconds", "Time in which a batch is computed.", &Figures::computed},
-      {"podium_serve_request_seconds", "Time from a request's arrival to its answer.", &Figures::whole},
+      {"podium_serve_compute_duration_seconds", "Time in which a batch is computed.", &Figures::computed},
+      {"podium_serve_request_duration_seconds", "Time from a request's arrival to its answer.", &Figures::whole},
       {"podium_serve_batch_sequences", "Sequences of a batch.", &Figures::batch_sequences},
       {"podium_serve_batch_tokens", "Tokens of a batch, without padding.", &Figures::batch_tokens}};
   for (const Family& family : families) {
@@ -121,7 +121,7 @@ ServerReply metrics_reply(const ModelRegistry& models, bool draining) {
     for (const auto& [what, count] : model.figures.requests)
       page.sample({{"model", model.name}, {"endpoint", what.first}, {"outcome", what.second}},
                   static_cast<double>(count));
-  page.counter("podium_serve_loads_total", "How often a model was loaded.");
+  page.counter("podium_serve_model_loads_total", "How often a model was loaded.");
   for (const Told& model : told)
     page.sample({{"model", model.name}}, static_cast<double>(model.figures.loads));
   page.gauge("podium_serve_ready", "Whether the model can answer, and the server is not about to stop.");

@@ -3,6 +3,7 @@ reproduced has its spec, its code and its source."""
 
 import hashlib
 import json
+import re
 import time
 import unittest
 
@@ -104,6 +105,10 @@ class BoardTest(unittest.TestCase):
                 self.assertIsNone(record["improvement"])
             else:
                 self.assertAlmostEqual(record["improvement"], improvement, places=9)
+        metrics = self.daemon.request("GET", "/metrics").body.decode()
+        record, = re.findall(r'^podium_record_time_to_train_seconds\{benchmark="(.*)",device="test",devices="1"\} (.*)$', metrics, re.M)
+        self.assertEqual((record[0], float(record[1])), (benchmark["id"], best))
+        self.assertIn(f'podium_runs_reached_target{{benchmark="{benchmark["id"]}"}} 4\n', metrics)
         details = self.get("/board/" + benchmark["id"])
         self.assertEqual([run["job"] for run in details["all"]], jobs[::-1])
         newest = details["all"][0]

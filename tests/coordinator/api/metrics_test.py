@@ -1,11 +1,15 @@
 """GET /metrics of a real daemon, read by a parser that follows the format's grammar to the letter."""
 
+import json
 import math
+import os
+import pathlib
 import re
 import sqlite3
+import time
 import unittest
 
-from daemon import USER, Agent, Daemon, chunk, metric_lines, spec
+from daemon import USER, Agent, Daemon, chunk, metric_lines, spec, wait_for
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
@@ -163,10 +167,82 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(samples["podium_device_temperature_celsius", of(2)], 61)
         self.assertEqual(samples["podium_device_power_watts", of(0)], 612.5)
         self.assertNotIn(("podium_device_power_watts", of(2)), samples)
-        self.assertNotIn("podium_device_xid_errors", types)
+        self.assertNotIn("podium_device_xid_errors_total", types)
+        self.agent.readings = [{"device": 0, "xid_errors": 2, "ecc_corrected": 5, "last_xid": 79}]
+        self.agent.tell()
+        samples, types = self.metrics()
+        self.assertEqual(samples["podium_device_xid_errors_total", of(0)], 2)
+        self.assertEqual(samples["podium_device_ecc_corrected_errors_total", of(0)], 5)
+        self.assertEqual([types["podium_device_" + name] for name in ("xid_errors_total", "last_xid")], ["counter", "gauge"])
         self.agent.readings = []
         self.agent.tell()
         self.assertNotIn("podium_device_temperature_celsius", self.metrics()[1])
+
+    def test_nodes_are_told_with_their_state_and_when_they_were_heard(self):
+        silent = Agent(self.daemon, "node-2")
+        before = time.time()
+        silent.orders()
+        self.post("/nodes/node-2/drain", {"reason": "fans"})
+        samples, _ = self.metrics()
+        state = lambda node, name: samples["podium_node_state", (("node", node), ("state", name))]
+        self.assertEqual([state("node-2", name) for name in ("up", "unknown", "lost")], [1, 0, 0])
+        self.assertEqual([samples["podium_node_drained", (("node", name),)] for name in ("node-1", "node-2")], [0, 1])
+        heard = samples["podium_node_last_seen_timestamp_seconds", (("node", "node-2"),)]
+        self.assertTrue(before - 1 <= heard <= time.time() + 1, heard)
+
+    def test_the_oldest_wait_is_of_jobs_in_the_queue_that_have_never_started(self):
+        oldest = lambda: self.metrics()[0]["podium_queue_oldest_wait_seconds", (("kind", "cpu"),)]
+        self.submit("runs", 3)
+        self.assertEqual(oldest(), 0)
+        held = self.submit("held", 1)
+        self.post(f"/jobs/{held}/hold", {})
+        time.sleep(0.5)
+        self.assertEqual(oldest(), 0)
+        waits = self.submit("waits", 3)
+        self.submit("younger", 3)
+        submitted = self.daemon.get(f"/jobs/{waits}").json()["submitted_ms"]
+        time.sleep(0.05)
+        self.assertTrue(0.05 <= oldest() <= time.time() - submitted / 1000 + 0.01)
+
+    def test_goodput_is_that_of_the_ledger(self):
+        self.assertNotIn("podium_goodput_ratio", self.metrics()[1])
+        job = self.submit("steps", 3)
+        launches = self.agent.wait_for_order("start")
+        self.agent.run(launches)
+        now = int(1000 * time.time())
+        phases = [{"type": "phase", "t": now, "phase": "loading", "step": 0}, {"type": "phase", "t": now + 300, "phase": "stepping", "step": 0}]
+        lines = "".join(json.dumps(line) + "\n" for line in phases).encode()
+        self.assertEqual(self.agent.deliver(chunk(launches[0], "events", 0, lines)).status, 200)
+        time.sleep(0.6)
+        self.post(f"/jobs/{job}/cancel", None)
+        self.agent.finish()
+        wait_for(lambda: self.daemon.get(f"/jobs/{job}").json()["state"] == "cancelled", "the job to end")
+        samples, _ = self.metrics()
+        told = self.daemon.get("/ledger").json()["all"]
+        self.assertAlmostEqual(samples["podium_goodput_ratio", ()], told["goodput"])
+        self.assertTrue(0 < told["goodput"] < 1, told)
+        totals = {}
+        for total in told["totals"]:
+            totals[total["kind"]] = totals.get(total["kind"], 0) + total["device_ms"] / 1000
+        told_here = {labels[0][1]: value for (name, labels), value in samples.items() if name == "podium_ledger_device_seconds"}
+        self.assertEqual(set(told_here), set(totals))
+        for kind, seconds in totals.items():
+            self.assertAlmostEqual(told_here[kind], seconds, msg=kind)
+
+    def test_the_disk_and_the_process_are_those_of_the_coordinator(self):
+        samples, types = self.metrics()
+        disk = os.statvfs(self.daemon.home)
+        self.assertEqual(samples["podium_home_disk_size_bytes", ()], disk.f_blocks * disk.f_frsize)
+        self.assertAlmostEqual(samples["podium_home_disk_free_bytes", ()] / (disk.f_bavail * disk.f_frsize), 1, delta=0.2)
+        self.assertLess(abs(samples["process_start_time_seconds", ()] - time.time()), 60)
+        pid = self.daemon.process.pid
+        resident = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        self.assertAlmostEqual(samples["process_resident_memory_bytes", ()] / resident, 1, delta=0.3)
+        used = sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        self.assertTrue(0 <= samples["process_cpu_seconds_total", ()] <= used)
+        self.assertEqual(types["process_cpu_seconds_total"], "counter")
+        ((_, labels),) = [key for key in samples if key[0] == "podium_build_info"]
+        self.assertEqual(dict(labels), {"version": self.daemon.get("/health").json()["version"]})
 
     def test_they_are_for_readers(self):
         self.assertEqual(self.daemon.request("POST", "/metrics").status, 405)

@@ -186,7 +186,9 @@ class ServicesTest(unittest.TestCase):
             self.ask("nothing")
         self.assertEqual(refused.exception.code, 404)
         self.assertEqual(self.daemon.get("/services/nothing").status, 404)
-        self.assertIn(b'podium_service_replicas{service="answers",state="ready"} 2', self.daemon.request("GET", "/metrics").body)
+        metrics = self.daemon.request("GET", "/metrics").body
+        self.assertIn(b'podium_service_replicas{service="answers",state="ready"} 2', metrics)
+        self.assertIn(b'podium_service_min_replicas{service="answers"} 2', metrics)
 
     def test_a_new_spec_is_rolled_in_without_a_failed_request(self):
         self.submit(service(replicas="{min: 1, max: 2}"))

@@ -4,10 +4,14 @@ import json
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import served
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "deploy"))
+import prometheus_programs  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="podium-serve-models-")
 MODELS = {name: pathlib.Path(FOLDER.name) / name for name in ("bert", "grades", "masked", "moods", "squad")}
@@ -307,6 +311,14 @@ class Endpoints(served.ServedTest):
     def test_models_are_not_loaded_without_a_token(self):
         self.assertEqual(self.client.post("/v1/models/bert:load", {"folder": "bert"}).status, 403)
 
+    def test_promtool_finds_nothing_wrong_with_the_metrics(self):
+        if not prometheus_programs.find("promtool"):
+            self.skipTest("skipped: promtool is not here (deploy/install-packages --tests)")
+        self.ask("bert", "embed", text="w1 w2 w3")
+        page = self.client.get("/metrics")
+        self.assertEqual(page.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
+        self.assertEqual(prometheus_programs.check_metrics(page.body), "")
+
     def test_metrics_count_what_was_asked(self):
         before = self.server.figures()
         self.ask("bert", "embed", text="w1 w2 w3")
@@ -321,8 +333,8 @@ class Endpoints(served.ServedTest):
         self.assertEqual(grew('podium_serve_batch_tokens_sum{model="bert"}'), 5)
         self.assertEqual(grew('podium_serve_batch_tokens_bucket{model="bert",le="16"}'), 1)
         for name in ("queue", "compute"):
-            self.assertEqual(grew(f'podium_serve_{name}_seconds_count{{model="bert"}}'), 1)
-        self.assertEqual(grew('podium_serve_request_seconds_count{model="bert"}'), 2)
+            self.assertEqual(grew(f'podium_serve_{name}_duration_seconds_count{{model="bert"}}'), 1)
+        self.assertEqual(grew('podium_serve_request_duration_seconds_count{model="bert"}'), 2)
         self.assertEqual(after['podium_serve_ready{model="bert"}'], 1)
         self.assertEqual(after['podium_serve_waiting_sequences{model="bert"}'], 0)
 
