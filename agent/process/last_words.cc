@@ -46,6 +46,12 @@ std::string last_error_note(std::string_view events) {
   return note.is_null() ? "" : text_of(note, "message");
 }
 
+std::string recorded_error(std::string_view file) {
+  nlohmann::json error = nlohmann::json::parse(file, nullptr, false);
+  while (error.is_object() && error.contains("message")) error = nlohmann::json(error["message"]);
+  return error.is_string() ? printable(error.get<std::string>()) : "";
+}
+
 bool says_preempted(std::string_view events) {
   const auto finished =
       last_event(events, [](const nlohmann::json& event) { return text_of(event, "type") == "finished"; });

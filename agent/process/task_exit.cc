@@ -21,16 +21,28 @@ constexpr std::size_t kLastWordsBytes = 64 << 10;
 // The variable by which processes without a shim are found; make_command sets it.
 constexpr char kMark[] = "PODIUM_TASK_FOLDER";
 
+// TORCHELASTIC_ERROR_FILE, likewise.
+constexpr char kErrorFile[] = "error.json";
+constexpr std::size_t kLongestError = 1 << 20;
+
 std::string tail_of(const TaskFolder& folder, StreamKind stream) {
   const std::int64_t size = folder.stream_size(stream);
   const auto wanted = static_cast<std::int64_t>(kLastWordsBytes);
   return read_range(folder.stream_path(stream), std::max<std::int64_t>(0, size - wanted), kLastWordsBytes);
 }
 
-// The program's own reason for its failure: its last error note, else the last line of its stderr.
+std::string recorded_error_in(const std::filesystem::path& file) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(file, none) ? recorded_error(read_range(file, 0, kLongestError)) : "";
+}
+
+// The program's own reason for its failure: its last error note, else the exception that torch recorded, else
+// the last line of its stderr.
 std::string last_words(const TaskFolder& folder) {
   const std::string note = last_error_note(tail_of(folder, StreamKind::events));
-  return note.empty() ? last_line(tail_of(folder, StreamKind::err)) : note;
+  if (!note.empty()) return note;
+  const std::string error = recorded_error_in(folder.path() / kErrorFile);
+  return error.empty() ? last_line(tail_of(folder, StreamKind::err)) : error;
 }
 
 std::filesystem::path without_links(const std::filesystem::path& path) {

@@ -1,7 +1,6 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/guard.h"
-#include "coordinator/api/openapi_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -30,13 +29,6 @@ awaitable<ServerReply> get_health(Api& api, Call call) {
             {"nodes", std::move(nodes)},
             {"live_id", live_id},
             {"token", token_of(api.options, call.request)}});
-}
-
-awaitable<ServerReply> get_openapi(Api&, Call) {
-  ServerReply reply;
-  reply.headers.set("Content-Type", "application/yaml");
-  reply.body = kOpenapiText;
-  co_return reply;
 }
 
 }  // namespace podium

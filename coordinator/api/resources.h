@@ -8,6 +8,7 @@ namespace podium {
 awaitable<ServerReply> get_prometheus(Api& api, Call call);
 awaitable<ServerReply> get_health(Api& api, Call call);
 awaitable<ServerReply> get_openapi(Api& api, Call call);
+awaitable<ServerReply> get_python_helper(Api& api, Call call);
 
 awaitable<ServerReply> post_experiment(Api& api, Call call);
 awaitable<ServerReply> post_validate(Api& api, Call call);

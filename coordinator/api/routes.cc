@@ -7,6 +7,7 @@ const std::vector<Route>& routes() {
   static const std::vector<Route> table{
       {"GET", "/health", Audience::open, get_health},
       {"GET", "/openapi.yaml", Audience::open, get_openapi},
+      {"GET", "/podium.py", Audience::open, get_python_helper},
       {"POST", "/experiments", Audience::user, post_experiment},
       {"POST", "/validate", Audience::user, post_validate},
       {"POST", "/verdicts", Audience::user, post_verdicts},

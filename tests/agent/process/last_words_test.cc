@@ -19,6 +19,19 @@ TEST(LastErrorNote, IsEmptyWhereThereIsNone) {
   EXPECT_EQ(last_error_note("not json\n[1]\n{\"type\":3}\n"), "");
 }
 
+TEST(RecordedError, IsTheExceptionThatTorchRecorded) {
+  EXPECT_EQ(recorded_error(R"({"message": {"message": "ValueError: no shard 7", "extraInfo":
+                               {"py_callstack": "Traceback…", "timestamp": "1671400000"}}})"),
+            "ValueError: no shard 7");
+  EXPECT_EQ(recorded_error(R"({"message": "of C++"})"), "of C++");
+  EXPECT_EQ(recorded_error(R"({"message": ")" + std::string(10'000, 'x') + "\"}").size(), 500U);
+}
+
+TEST(RecordedError, IsEmptyWhereThereIsNone) {
+  for (const char* const file : {"", "{", "[]", "7", R"({"error": 1})", R"({"message": {"message": 3}})"})
+    EXPECT_EQ(recorded_error(file), "") << file;
+}
+
 TEST(LastEvent, SaysWhetherTheProgramLeftBeforeItWasThrough) {
   EXPECT_TRUE(says_preempted("ep\":1}\n{\"type\":\"finished\",\"status\":\"preempted\"}\n"));
   EXPECT_FALSE(

@@ -64,6 +64,7 @@ class Service(Described):
         self.assertEqual(self.call("GET", "/health", token=AGENT).json()["token"], "agent")
         reply = self.call("GET", "/openapi.yaml")
         self.assertEqual(yaml.safe_load(reply.body), DOCUMENT)
+        compile(self.call("GET", "/podium.py").body, "podium.py", "exec")
 
     def test_8_the_live_stream(self):
         live = self.daemon.live()

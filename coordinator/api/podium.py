@@ -1,0 +1,122 @@
+"""Tells Podium what a program does: curves, progress, checkpoints, and whether it is to stop.
+
+One file that needs nothing but Python's standard library (3.6 or later): take it from your coordinator, /api/v1/podium.py, and
+keep it beside your program. Where the program does not run under Podium, nothing is told and no stop is requested.
+
+    import podium
+
+    state = load("state.pt") or {"step": 0}           # in podium.checkpoints(), where an attempt before has saved
+    podium.started(state["step"], steps=1000)
+    while state["step"] < 1000 and not podium.stop_requested():
+        loss = train_step(state)
+        podium.log({"train/loss": loss}, step=state["step"])
+    save(state, podium.checkpoints() + "/state.pt")   # under another name, then renamed
+    podium.checkpoint("state.pt", step=state["step"])
+    if podium.stop_requested():
+        podium.leave()                                 # ends the process: it is started again and goes on
+
+Of several processes only the one with RANK 0 is heard, where `everywhere` is not said. All functions may be called from any thread.
+"""
+
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import time
+
+_EVENTS = os.environ.get("PODIUM_EVENTS")
+_REQUEUE = 75  # the exit code of a program that is not done
+
+_lock = threading.Lock()
+_file = None
+_broken = False
+_stopping = False
+_watching = False
+
+
+def log(values, step, everywhere=False):
+    """Points of curves: {"train/loss": 0.3}, of this step. What float() takes is taken."""
+    _tell("metrics", everywhere, step=int(step), values={str(name): _number(value) for name, value in values.items()})
+
+
+def started(step, steps):
+    """From which step this attempt goes on, and how many there will be."""
+    _tell("started", step=int(step), steps=int(steps))
+
+
+def phase(name, step):
+    """What it does from now on: "loading", "stepping", "evaluating" or "checkpointing". So many steps are finished."""
+    _tell("phase", phase=str(name), step=int(step))
+
+
+def checkpoint(path, step):
+    """What has been saved is whole and on disk; `path` is relative to checkpoints()."""
+    _tell("checkpoint", step=int(step), path=str(path))
+
+
+def note(message, level="info", everywhere=False):
+    """A sentence for the job's history; `level` is "info", "warning" or "error"."""
+    _tell("note", everywhere, level=level, message=str(message))
+
+
+def finished(step):
+    """All steps are taken."""
+    _tell("finished", step=int(step), status="succeeded")
+
+
+def parameters():
+    """The spec's parameters by their names."""
+    return json.loads(os.environ.get("PODIUM_PARAMETERS", "{}"))
+
+
+def checkpoints(otherwise="."):
+    """The folder for checkpoints, the same for every process and attempt of the job."""
+    return os.environ.get("PODIUM_CHECKPOINTS", otherwise)
+
+
+def stop_requested():
+    """Whether the program shall save and leave(). The first call, which must be the main thread's, begins to watch for it; until
+    then SIGTERM ends the program."""
+    global _watching
+    if not _watching and _EVENTS:
+        before = signal.getsignal(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, lambda number, frame: _stop(before, number, frame))
+        _watching = True
+    return _stopping
+
+
+def leave():
+    """Ends the process: it is not done, and goes on when Podium starts it again."""
+    sys.exit(_REQUEUE)
+
+
+def _stop(before, number, frame):
+    global _stopping
+    _stopping = True
+    if callable(before):
+        before(number, frame)
+
+
+def _number(value):
+    number = float(value)
+    if math.isfinite(number):
+        return number
+    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+def _tell(kind, everywhere=False, **fields):
+    global _file, _broken
+    if not _EVENTS or not (everywhere or os.environ.get("RANK", "0") == "0"):
+        return
+    line = json.dumps({"type": kind, "t": int(time.time() * 1000), **fields}) + "\n"
+    with _lock:
+        data = (b"\n" if _broken else b"") + line.encode()  # what was cut short before stays a line of its own
+        try:
+            if _file is None:
+                _file = os.open(_EVENTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            _broken = os.write(_file, data) < len(data)
+        except OSError as error:
+            _broken = True
+            print("podium.py: cannot write %s: %s" % (_EVENTS, error), file=sys.stderr)
