@@ -27,6 +27,7 @@ void add_compare(CLI::App& app, Session& session);
 void add_ledger(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
+void add_export(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
 void add_accounts(CLI::App& app, Session& session);
 void add_services(CLI::App& app, Session& session);

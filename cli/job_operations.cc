@@ -15,6 +15,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/count_progress.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_filter.h"
@@ -90,27 +91,6 @@ JobIds chosen(const Operation& operation, const Choice& choice, const Client& cl
   return ids;
 }
 
-// "done 3,000 of 10,000" where a person watches and it takes longer than a second.
-class OperationProgress {
- public:
-  explicit OperationProgress(std::size_t all) : all_(all) {}
-  ~OperationProgress() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
-  }
-  void tell(std::size_t done) {
-    if (::isatty(STDERR_FILENO) != 1 || std::chrono::steady_clock::now() - begun_ < std::chrono::seconds(1))
-      return;
-    shown_ = true;
-    std::fprintf(stderr, "\rdone %s of %s", human_count(static_cast<std::int64_t>(done)).c_str(),
-                 human_count(static_cast<std::int64_t>(all_)).c_str());
-  }
-
- private:
-  std::size_t all_;
-  bool shown_ = false;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
-
 // What became of the jobs.
 struct Results {
   json jobs = json::array();      // of those that were asked for
@@ -147,7 +127,7 @@ void accept_cancelled(json& result, const Client& client) {
 // A job that is refused keeps none of the others from being done.
 Results results_of(const Operation& operation, const JobIds& ids, const Client& client) {
   Results results;
-  OperationProgress progress(ids.size());
+  CountProgress progress("done", ids.size());
   for (std::size_t at = 0; at < ids.size(); at += kMostJobsAtOnce) {
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
     const JobIds part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobsAtOnce, ids.size() - at)));

@@ -59,7 +59,8 @@ LAYERS = {
     "worker/serve": ["worker/ask", "worker/generate", "common/net", "common/spec"],
     "worker/commands": ["worker/ask", "worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
-    "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
+    "cli/curves": ["common/base"],
+    "cli": ["cli/curves", "common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
 
 # Header prefix: the folders that may include it.
