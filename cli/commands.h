@@ -28,6 +28,8 @@ void add_ledger(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_export(CLI::App& app, Session& session);
+void add_import(CLI::App& app, Session& session);
+void add_import_determined(CLI::App& import, Session& session);  // a subcommand of "import"
 void add_events(CLI::App& app, Session& session);
 void add_accounts(CLI::App& app, Session& session);
 void add_services(CLI::App& app, Session& session);

@@ -41,8 +41,9 @@ std::string as_markdown(const json& spec) {
 }
 
 // All columns of one job, step by step; the time of a row is the latest of its values.
-void write_rows(KeptConnection& connection, const ExportedJob& job, const std::map<std::string, std::size_t>& columns,
-                const Sink& sink, const std::function<void()>& count) {
+void write_rows(KeptConnection& connection, const ExportedJob& job,
+                const std::map<std::string, std::size_t>& columns, const Sink& sink,
+                const std::function<void()>& count) {
   struct Column {
     std::size_t place;
     CurveReader reader;
@@ -98,7 +99,8 @@ std::int64_t begin_of(const ExportedJob& job) {
   return started > 0 ? started : integer_field(job.job, "submitted_ms");
 }
 
-void write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink, const PointsDone& done) {
+void write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink,
+                  const PointsDone& done) {
   const std::int64_t begin = begin_of(job);
   sink(framed(version_event(static_cast<double>(begin) / 1000)));
   if (const json spec = field(job.job, "spec"); spec.is_object()) {

@@ -24,7 +24,8 @@ using Sink = std::function<void(std::string_view bytes)>;
 using PointsDone = std::function<void(std::uint64_t points)>;  // told often
 
 // The bytes of a run's one event file: its spec, its parameters and its points, curve by curve.
-void write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink, const PointsDone& done);
+void write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink,
+                  const PointsDone& done);
 std::int64_t begin_of(const ExportedJob& job);  // milliseconds
 
 enum class TableForm { csv, wide_csv, json_lines };

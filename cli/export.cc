@@ -43,9 +43,10 @@ constexpr char kDefaultFolder[] = "runs";  // where TensorBoard's own writers pu
 void require_format(const ExportOptions& options) {
   const std::vector<std::string> formats{"tensorboard", "csv", "jsonl"};
   if (options.format == "arrow" || options.format == "parquet")
-    throw Failure(Exit::usage, fmt::format("--format {} is not written: Debian has no packaged library of it. "
-                                           "pandas, polars and DuckDB read --format csv and jsonl",
-                                           options.format));
+    throw Failure(Exit::usage,
+                  fmt::format("--format {} is not written: Debian has no packaged library of it. "
+                              "pandas, polars and DuckDB read --format csv and jsonl",
+                              options.format));
   if (std::ranges::find(formats, options.format) == formats.end()) {
     const auto near = closest(options.format, formats);
     throw Failure(Exit::usage, fmt::format("--format must be tensorboard, csv or jsonl, not \"{}\"{}",
@@ -90,9 +91,10 @@ std::vector<ExportedJob> find_jobs(KeptConnection& connection, const ExportOptio
       }
       ++wanted;
       if (metric.lost > 0)
-        fmt::print(stderr,
-                   "warning: {} points of {} of job {} are lost, because the coordinator's database was damaged\n",
-                   human_count(static_cast<std::int64_t>(metric.lost)), printable(metric.name), id);
+        fmt::print(
+            stderr,
+            "warning: {} points of {} of job {} are lost, because the coordinator's database was damaged\n",
+            human_count(static_cast<std::int64_t>(metric.lost)), printable(metric.name), id);
       job.metrics.push_back(std::move(metric));
     }
     jobs.push_back(std::move(job));
@@ -119,7 +121,8 @@ std::string host_name() {
 class RunFolder {
  public:
   explicit RunFolder(const fs::path& path)
-      : path_(path), partial_(path.parent_path() / fmt::format(".{}.{}.partial", path.filename().string(), ::getpid())) {
+      : path_(path),
+        partial_(path.parent_path() / fmt::format(".{}.{}.partial", path.filename().string(), ::getpid())) {
     fs::create_directory(partial_);
   }
   ~RunFolder() {
@@ -141,8 +144,9 @@ void export_run(KeptConnection& connection, const ExportedJob& job, const fs::pa
   CountProgress progress(fmt::format("job {}: point", job.id()), points_of(job));
   RunFolder folder(path);
   NewFile file(folder.events());
-  write_events(connection, job, [&](std::string_view bytes) { file.write(bytes); },
-               [&](std::uint64_t points) { progress.tell(points); });
+  write_events(
+      connection, job, [&](std::string_view bytes) { file.write(bytes); },
+      [&](std::uint64_t points) { progress.tell(points); });
   file.finish();
   folder.finish(event_file_name(begin_of(job), host_name()));
 }
@@ -157,7 +161,8 @@ std::vector<fs::path> export_runs(KeptConnection& connection, const std::vector<
   return paths;
 }
 
-void export_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs, const ExportOptions& options) {
+void export_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
+                  const ExportOptions& options) {
   const TableForm form = options.format == "jsonl" ? TableForm::json_lines
                          : options.wide            ? TableForm::wide_csv
                                                    : TableForm::csv;
@@ -172,21 +177,25 @@ void export_table(KeptConnection& connection, const std::vector<ExportedJob>& jo
       print(text);
       text.clear();
     };
-    write_table(connection, jobs, form, [&](std::string_view bytes) { text += bytes, flush(1 << 16); }, tell);
+    write_table(
+        connection, jobs, form, [&](std::string_view bytes) { text += bytes, flush(1 << 16); }, tell);
     return flush(0);
   }
   NewFile file(options.out);
-  write_table(connection, jobs, form, [&](std::string_view bytes) { file.write(bytes); }, tell);
+  write_table(
+      connection, jobs, form, [&](std::string_view bytes) { file.write(bytes); }, tell);
   file.finish();
 }
 
 std::string words_of(const ExportedJob& job) {
   const std::size_t metrics = job.metrics.size();
   return fmt::format("job {}: {} points of {} metric{}", job.id(),
-                     human_count(static_cast<std::int64_t>(points_of(job))), metrics, metrics == 1 ? "" : "s");
+                     human_count(static_cast<std::int64_t>(points_of(job))), metrics,
+                     metrics == 1 ? "" : "s");
 }
 
-void tell(const std::vector<ExportedJob>& jobs, const std::vector<fs::path>& paths, const Session& session) {
+void tell_exported(const std::vector<ExportedJob>& jobs, const std::vector<fs::path>& paths,
+                   const Session& session) {
   json told = json::array();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const ExportedJob& job = jobs[i];
@@ -204,7 +213,8 @@ void run_export(const ExportOptions& options, Session& session) {
   require_format(options);
   const bool is_folder = options.format == "tensorboard";
   if (session.json && !is_folder && options.out.empty())
-    throw Failure(Exit::usage, "--json tells what was written, and the points go there, too: --out FILE keeps them apart");
+    throw Failure(Exit::usage,
+                  "--json tells what was written, and the points go there, too: --out FILE keeps them apart");
   if (!is_folder && !options.out.empty()) require_free(options.out);
   const Client client(session);
   KeptConnection connection(client);
@@ -212,11 +222,12 @@ void run_export(const ExportOptions& options, Session& session) {
     const std::vector<ExportedJob> jobs = find_jobs(connection, options);
     if (is_folder) {
       const fs::path folder = options.out.empty() ? kDefaultFolder : options.out;
-      tell(jobs, export_runs(connection, jobs, folder), session);
-      if (!session.json) print(fmt::format("tensorboard --logdir {} shows them\n", printable(folder.string())));
+      tell_exported(jobs, export_runs(connection, jobs, folder), session);
+      if (!session.json)
+        print(fmt::format("tensorboard --logdir {} shows them\n", printable(folder.string())));
     } else {
       export_table(connection, jobs, options);
-      if (!options.out.empty()) tell(jobs, std::vector<fs::path>(jobs.size(), options.out), session);
+      if (!options.out.empty()) tell_exported(jobs, std::vector<fs::path>(jobs.size(), options.out), session);
     }
   } catch (const Interrupted&) {
     session.exit = Exit::interrupted;
@@ -230,16 +241,20 @@ void add_export(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("export", "Write jobs' whole curves for TensorBoard, spreadsheets and scripts");
   add_jobs(*command, options->jobs)->required();
-  command->add_option("--format", options->format, "What to write: event files of TensorBoard, or a table of all points")
+  command
+      ->add_option("--format", options->format,
+                   "What to write: event files of TensorBoard, or a table of all points")
       ->type_name("{tensorboard,csv,jsonl}")
       ->capture_default_str();
   command
-      ->add_option("--out", options->out,
-                   "The folder of event files, in which each job gets one (default: runs), or the file of the table "
-                   "(default: standard output)")
+      ->add_option(
+          "--out", options->out,
+          "The folder of event files, in which each job gets one (default: runs), or the file of the table "
+          "(default: standard output)")
       ->type_name("FILE");
   command
-      ->add_option("--metric", options->metrics, "Only metrics of this name; * and ? stand for others. May be repeated")
+      ->add_option("--metric", options->metrics,
+                   "Only metrics of this name; * and ? stand for others. May be repeated")
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

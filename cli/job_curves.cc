@@ -59,11 +59,11 @@ bool CurveReader::turn_page() {
   while (true) {
     const bool is_last = distance(next_step_, last_step_) < window_;
     const std::int64_t until = is_last ? last_step_ : next_step_ + static_cast<std::int64_t>(window_) - 1;
-    const json reply = connection_->get(fmt::format("/jobs/{}/series", job_),
-                                        {{"key", metric_},
-                                         {"points", std::to_string(most_)},
-                                         {"first_step", std::to_string(next_step_)},
-                                         {"last_step", std::to_string(until)}});
+    const json reply =
+        connection_->get(fmt::format("/jobs/{}/series", job_), {{"key", metric_},
+                                                                {"points", std::to_string(most_)},
+                                                                {"first_step", std::to_string(next_step_)},
+                                                                {"last_step", std::to_string(until)}});
     const json& points = reply.at("series").at(0).at("points");
     if (points.size() >= surely_whole(most_) && window_ > most_) {  // as many steps have no more points
       window_ = std::max(most_, window_ / 2);
@@ -73,7 +73,8 @@ bool CurveReader::turn_page() {
     page_.clear();
     at_ = 0;
     for (const json& point : points)
-      page_.push_back({point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), value_in(point.at(2))});
+      page_.push_back(
+          {point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), value_in(point.at(2))});
     done_ = is_last;
     next_step_ = until + 1;
     return true;

@@ -66,6 +66,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_metrics(app, session);
   add_series(app, session);
   add_export(app, session);
+  add_import(app, session);
   add_events(app, session);
   add_accounts(app, session);
   add_services(app, session);

@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 Failure taken(const fs::path& path) {
-  return {Exit::usage, fmt::format("{} exists, and nothing is overwritten; --out names another place, or move it away",
-                                   path.string())};
+  return {Exit::usage,
+          fmt::format("{} exists, and nothing is overwritten; --out names another place, or move it away",
+                      path.string())};
 }
 
 }  // namespace

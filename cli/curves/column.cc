@@ -12,12 +12,12 @@ struct Name {
 };
 
 constexpr std::array kNames{
-    Name{"run", Column::run},          Name{"run_name", Column::run},     Name{"job", Column::job},
-    Name{"metric", Column::metric},    Name{"tag", Column::metric},       Name{"key", Column::metric},
-    Name{"step", Column::step},        Name{"_step", Column::step},       Name{"global_step", Column::step},
-    Name{"iteration", Column::step},   Name{"time_ms", Column::time_ms},    Name{"time", Column::time},
-    Name{"t", Column::time},           Name{"wall_time", Column::time},   Name{"timestamp", Column::time},
-    Name{"_timestamp", Column::time},  Name{"value", Column::value}};
+    Name{"run", Column::run},         Name{"run_name", Column::run},    Name{"job", Column::job},
+    Name{"metric", Column::metric},   Name{"tag", Column::metric},      Name{"key", Column::metric},
+    Name{"step", Column::step},       Name{"_step", Column::step},      Name{"global_step", Column::step},
+    Name{"iteration", Column::step},  Name{"time_ms", Column::time_ms}, Name{"time", Column::time},
+    Name{"t", Column::time},          Name{"wall_time", Column::time},  Name{"timestamp", Column::time},
+    Name{"_timestamp", Column::time}, Name{"value", Column::value}};
 
 std::string plain(std::string_view name) {
   std::string text;

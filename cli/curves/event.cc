@@ -27,10 +27,10 @@ constexpr int name = 1, content = 2;
 }
 
 namespace hparam {
-constexpr int start = 3;                          // of HParamsPluginData
-constexpr int values = 1, group = 4, time = 5;    // of SessionStartInfo
-constexpr int number = 2, text = 3, flag = 4;     // of google.protobuf.Value
-}
+constexpr int start = 3;                        // of HParamsPluginData
+constexpr int values = 1, group = 4, time = 5;  // of SessionStartInfo
+constexpr int number = 2, text = 3, flag = 4;   // of google.protobuf.Value
+}  // namespace hparam
 
 constexpr char kScalars[] = "scalars", kHyperParameters[] = "hparams";
 constexpr int kString = 7;  // DataType of a tensor
@@ -40,7 +40,8 @@ double seconds_of(std::int64_t millis) { return static_cast<double>(millis) / 10
 // What 32 bits cannot hold is infinite.
 float to_float(double value) {
   const double largest = std::numeric_limits<float>::max();
-  if (std::abs(value) > largest) return std::copysign(std::numeric_limits<float>::infinity(), value > 0 ? 1.F : -1.F);
+  if (std::abs(value) > largest)
+    return std::copysign(std::numeric_limits<float>::infinity(), value > 0 ? 1.F : -1.F);
   return static_cast<float>(value);
 }
 

@@ -1,5 +1,5 @@
-// TensorBoard's Event messages, as far as scalars, hyperparameters and text go (tensorflow/core/util/event.proto,
-// framework/summary.proto and tensor.proto name the fields).
+// TensorBoard's Event messages, as far as scalars, hyperparameters and text go
+// (tensorflow/core/util/event.proto, framework/summary.proto and tensor.proto name the fields).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Event {
 
   double wall_time = 0;
   std::int64_t step = 0;
-  std::string file_version;      // of the first record: "brain.Event:2"
-  bool session_starts = false;   // whatever was told of this step and later ones is void
+  std::string file_version;     // of the first record: "brain.Event:2"
+  bool session_starts = false;  // whatever was told of this step and later ones is void
   std::vector<Scalar> scalars;
   HyperParameters parameters;
   std::vector<std::string> others;  // tags of images, histograms, text, …

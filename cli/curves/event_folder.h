@@ -1,5 +1,6 @@
-// A folder of TensorBoard: each folder below it that has event files is a run, and its files, by name, are one
-// stream. Files are read more than once: what a restarted program took back is only known from what follows.
+// A folder of TensorBoard: each folder below it that has event files is a run, and its files, by name, are
+// one stream. Files are read more than once: what a restarted program took back is only known from what
+// follows.
 #pragma once
 
 #include <cstdint>

@@ -45,34 +45,50 @@ std::size_t size_of(Type type) {
   switch (type) {
     case Type::float64:
     case Type::int64:
-    case Type::uint64: return 8;
+    case Type::uint64:
+      return 8;
     case Type::float32:
     case Type::int32:
-    case Type::uint32: return 4;
+    case Type::uint32:
+      return 4;
     case Type::int16:
     case Type::bfloat16:
-    case Type::float16: return 2;
+    case Type::float16:
+      return 2;
     case Type::uint8:
     case Type::int8:
-    case Type::boolean: return 1;
+    case Type::boolean:
+      return 1;
   }
   return 0;  // text, complex numbers, …
 }
 
 double tensor_value(Type type, std::uint64_t bits) {
   switch (type) {
-    case Type::float32: return single(bits);
-    case Type::float64: return std::bit_cast<double>(bits);
-    case Type::int32: return integer<std::int32_t>(bits);
-    case Type::uint8: return integer<std::uint8_t>(bits);
-    case Type::int16: return integer<std::int16_t>(bits);
-    case Type::int8: return integer<std::int8_t>(bits);
-    case Type::int64: return integer<std::int64_t>(bits);
-    case Type::boolean: return bits != 0 ? 1 : 0;
-    case Type::bfloat16: return single(bits << 16);
-    case Type::float16: return half(bits);
-    case Type::uint32: return integer<std::uint32_t>(bits);
-    case Type::uint64: return integer<std::uint64_t>(bits);
+    case Type::float32:
+      return single(bits);
+    case Type::float64:
+      return std::bit_cast<double>(bits);
+    case Type::int32:
+      return integer<std::int32_t>(bits);
+    case Type::uint8:
+      return integer<std::uint8_t>(bits);
+    case Type::int16:
+      return integer<std::int16_t>(bits);
+    case Type::int8:
+      return integer<std::int8_t>(bits);
+    case Type::int64:
+      return integer<std::int64_t>(bits);
+    case Type::boolean:
+      return bits != 0 ? 1 : 0;
+    case Type::bfloat16:
+      return single(bits << 16);
+    case Type::float16:
+      return half(bits);
+    case Type::uint32:
+      return integer<std::uint32_t>(bits);
+    case Type::uint64:
+      return integer<std::uint64_t>(bits);
   }
   return NAN;
 }
@@ -135,18 +151,31 @@ Tensor read_tensor(std::string_view message) {
   Numbers numbers;
   while (tensor.ok && field.next()) {
     switch (field.field()) {
-      case 1: type = static_cast<Type>(field.varint()); break;
-      case 2: one = is_one_number(field.bytes(), tensor.ok); break;
-      case 4: content = field.bytes(); break;
-      case 5: tensor.ok = add_numbers(field, 4, numbers); break;
-      case 6: tensor.ok = add_numbers(field, 8, numbers); break;
-      case 7:    // int_val, of the small integers, too
-      case 10:   // int64_val
-      case 11:   // bool_val
-      case 13:   // half_val, the bits of both 16-bit types
-      case 16:   // uint32_val
-      case 17: tensor.ok = add_numbers(field, 0, numbers); break;
-      default: break;
+      case 1:
+        type = static_cast<Type>(field.varint());
+        break;
+      case 2:
+        one = is_one_number(field.bytes(), tensor.ok);
+        break;
+      case 4:
+        content = field.bytes();
+        break;
+      case 5:
+        tensor.ok = add_numbers(field, 4, numbers);
+        break;
+      case 6:
+        tensor.ok = add_numbers(field, 8, numbers);
+        break;
+      case 7:   // int_val, of the small integers, too
+      case 10:  // int64_val
+      case 11:  // bool_val
+      case 13:  // half_val, the bits of both 16-bit types
+      case 16:  // uint32_val
+      case 17:
+        tensor.ok = add_numbers(field, 0, numbers);
+        break;
+      default:
+        break;
     }
   }
   tensor.ok = tensor.ok && field.ok();

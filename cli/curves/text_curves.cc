@@ -26,7 +26,8 @@ class Report {
   explicit Report(const std::string& file) : file_(file) {}
   bool full() const { return errors_.size() >= kMostProblems; }
   void add(int line, std::string message) {
-    if (!full()) errors_.push_back({ErrorCode::invalid, std::move(message), fmt::format("{}:{}", file_, line)});
+    if (!full())
+      errors_.push_back({ErrorCode::invalid, std::move(message), fmt::format("{}:{}", file_, line)});
   }
   void no_number(int line, std::string_view name, const std::string& text, const char* what) {
     add(line, fmt::format("{} is \"{}\", which is no {}", name, cut_text(text, kShown), what));
@@ -109,14 +110,29 @@ Row row_of(const Header& header, const std::vector<std::string>& fields, int lin
   Row row{line, {}, {}, {}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     switch (header.columns[i]) {
-      case Column::run: row.run = fields[i]; break;
-      case Column::job: break;
-      case Column::metric: row.metric = fields[i]; break;
-      case Column::step: row.step = fields[i]; break;
-      case Column::time: row.time = fields[i]; break;
-      case Column::time_ms: row.time_ms = fields[i]; break;
-      case Column::value: row.value = fields[i]; break;
-      case Column::metric_value: row.values.emplace_back(header.names[i], fields[i]); break;
+      case Column::run:
+        row.run = fields[i];
+        break;
+      case Column::job:
+        break;
+      case Column::metric:
+        row.metric = fields[i];
+        break;
+      case Column::step:
+        row.step = fields[i];
+        break;
+      case Column::time:
+        row.time = fields[i];
+        break;
+      case Column::time_ms:
+        row.time_ms = fields[i];
+        break;
+      case Column::value:
+        row.value = fields[i];
+        break;
+      case Column::metric_value:
+        row.values.emplace_back(header.names[i], fields[i]);
+        break;
     }
   }
   return row;
@@ -138,13 +154,26 @@ Row row_of(const json& object, int line) {
   const bool is_long = object.contains("value");
   for (const auto& [name, value] : object.items()) {
     switch (column_of(name)) {
-      case Column::run: row.run = text_of(value); break;
-      case Column::job: break;
-      case Column::metric: row.metric = text_of(value); break;
-      case Column::step: row.step = text_of(value); break;
-      case Column::time: row.time = text_of(value); break;
-      case Column::time_ms: row.time_ms = text_of(value); break;
-      case Column::value: row.value = text_of(value); break;
+      case Column::run:
+        row.run = text_of(value);
+        break;
+      case Column::job:
+        break;
+      case Column::metric:
+        row.metric = text_of(value);
+        break;
+      case Column::step:
+        row.step = text_of(value);
+        break;
+      case Column::time:
+        row.time = text_of(value);
+        break;
+      case Column::time_ms:
+        row.time_ms = text_of(value);
+        break;
+      case Column::value:
+        row.value = text_of(value);
+        break;
       case Column::metric_value:
         if (const auto number = number_in(value); number && !is_long) row.values.emplace_back(name, *number);
         if (name == "values" && value.is_object())

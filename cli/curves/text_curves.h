@@ -14,14 +14,15 @@ namespace podium::cli {
 
 // The columns of a long file: "run,job,metric,step,time_ms,value".
 std::string csv_head();
-std::string csv_line(const std::string& run, std::int64_t job, const std::string& metric, const CurvePoint& point);
+std::string csv_line(const std::string& run, std::int64_t job, const std::string& metric,
+                     const CurvePoint& point);
 std::string json_line(const std::string& run, std::int64_t job, const std::string& metric,
                       const CurvePoint& point);
 
 struct TextCurves {
-  std::string file;                                      // as problems name it
-  std::string metric;                                    // of a long file that names none
-  std::int64_t time_ms = 0;                              // of points without a time
+  std::string file;                                       // as problems name it
+  std::string metric;                                     // of a long file that names none
+  std::int64_t time_ms = 0;                               // of points without a time
   std::function<bool(const std::string& metric)> wanted;  // others are passed over, whatever they hold
 };
 

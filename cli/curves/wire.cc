@@ -79,10 +79,14 @@ bool WireReader::next() {
   type_ = static_cast<WireType>(key & 7);
   bytes_ = {};
   switch (type_) {
-    case WireType::varint: return take_varint(number_) || fail();
-    case WireType::fixed64: return take_bytes(8) || fail();
-    case WireType::bytes: return (take_varint(size) && take_bytes(size)) || fail();
-    case WireType::fixed32: return take_bytes(4) || fail();
+    case WireType::varint:
+      return take_varint(number_) || fail();
+    case WireType::fixed64:
+      return take_bytes(8) || fail();
+    case WireType::bytes:
+      return (take_varint(size) && take_bytes(size)) || fail();
+    case WireType::fixed32:
+      return take_bytes(4) || fail();
   }
   return fail();  // groups, which nobody writes any more
 }

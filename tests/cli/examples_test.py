@@ -154,6 +154,7 @@ class ExamplesTest(unittest.TestCase):
         trace = "submit,duration,devices\n0,1h,8\n60,2h30m,16\n"
         for name in ("trace.csv", "jobs.csv"):
             (folder / name).write_text(trace)
+        shutil.copy(SOURCE / "tests/cli/determined/adaptive.yaml", folder / "experiment.yaml")
         (folder / ".config/fish/completions").mkdir(parents=True)
 
     def make_text_to_prepare(self, folder):

@@ -60,7 +60,8 @@ LAYERS = {
     "worker/commands": ["worker/ask", "worker/prepare", "worker/evaluate", "worker/generate", "worker/infer", "worker/serve", "worker/tasks", "common/spec"],
     "worker": ["worker/commands"],
     "cli/curves": ["common/base"],
-    "cli": ["cli/curves", "common/spec", "common/net", "common/git", "coordinator/forecast"],
+    "cli/determined": ["common/spec"],
+    "cli": ["cli/curves", "cli/determined", "common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
 
 # Header prefix: the folders that may include it.

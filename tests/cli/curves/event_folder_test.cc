@@ -123,7 +123,8 @@ TEST_F(Folders, BrokenFilesAreDescribed) {
   std::string head;
   append_little_endian(head, std::uint64_t{1} << 40, 8);
   const std::string huge = framed(head).substr(12, 8);
-  EXPECT_THAT(told(huge + framed(huge).substr(framed(huge).size() - 4)), HasSubstr("256 MiB are read at most"));
+  EXPECT_THAT(told(huge + framed(huge).substr(framed(huge).size() - 4)),
+              HasSubstr("256 MiB are read at most"));
 }
 
 TEST_F(Folders, EmptyFileIsWhole) {
@@ -133,7 +134,8 @@ TEST_F(Folders, EmptyFileIsWhole) {
 }
 
 TEST_F(Folders, ParametersAndOtherTagsAreTold) {
-  write("events.out.tfevents.1.h", framed(version_event(1)) + framed(hyperparameters_event("r", {{"lr", 0.5}}, 1)) +
+  write("events.out.tfevents.1.h", framed(version_event(1)) +
+                                       framed(hyperparameters_event("r", {{"lr", 0.5}}, 1)) +
                                        framed(text_event("notes", "x", 1)) + points_of({1}));
   const EventStream stream = only();
   EXPECT_THAT(stream.others(), ElementsAre("notes"));

@@ -19,14 +19,20 @@ using namespace std::string_literals;
 using ::testing::ElementsAre;
 
 TEST(Event, VersionIsTheFirstRecordOfEveryFile) {
-  EXPECT_EQ(version_event(0), "\x09\0\0\0\0\0\0\0\0\x1a\x0d" "brain.Event:2"s);
+  EXPECT_EQ(version_event(0),
+            "\x09\0\0\0\0\0\0\0\0\x1a\x0d"
+            "brain.Event:2"s);
   EXPECT_EQ(EventReader().read(version_event(1.5))->file_version, "brain.Event:2");
 }
 
 TEST(Event, ScalarIsWrittenAsTensorFlowWritesIt) {
   // wall_time 1.5, step 300, summary { value { tag: "a" simple_value: 0.5 } }
   EXPECT_EQ(scalar_event("a", {300, 1500, 0.5}),
-            "\x09\0\0\0\0\0\0\xf8\x3f" "\x10\xac\x02" "\x2a\x0a\x0a\x08\x0a\x01" "a" "\x15\0\0\0\x3f"s);
+            "\x09\0\0\0\0\0\0\xf8\x3f"
+            "\x10\xac\x02"
+            "\x2a\x0a\x0a\x08\x0a\x01"
+            "a"
+            "\x15\0\0\0\x3f"s);
 }
 
 TEST(Event, ScalarReadsBack) {

@@ -22,11 +22,13 @@ TEST(NumberText, ReadsWhatOthersWrite) {
   EXPECT_EQ(value_of("-inf"), -std::numeric_limits<double>::infinity());
   EXPECT_EQ(value_of("INF"), std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(*value_of("nan")));
-  for (const char* no : {"", " ", "1,5", "0x10", "info", "1 ", "nano", "--1"}) EXPECT_FALSE(value_of(no)) << no;
+  for (const char* no : {"", " ", "1,5", "0x10", "info", "1 ", "nano", "--1"})
+    EXPECT_FALSE(value_of(no)) << no;
   EXPECT_EQ(integer_of("-7"), -7);
   EXPECT_EQ(integer_of("100.0"), 100);
   EXPECT_EQ(integer_of("9223372036854775807"), INT64_MAX);
-  for (const char* no : {"", "1.5", "1e300", "nan", "9223372036854775808", "x"}) EXPECT_FALSE(integer_of(no)) << no;
+  for (const char* no : {"", "1.5", "1e300", "nan", "9223372036854775808", "x"})
+    EXPECT_FALSE(integer_of(no)) << no;
 }
 
 TEST(NumberText, ReadsTimesInSecondsInMillisecondsAndAsDates) {
@@ -35,8 +37,9 @@ TEST(NumberText, ReadsTimesInSecondsInMillisecondsAndAsDates) {
   EXPECT_EQ(time_of("0"), 0);
   EXPECT_EQ(time_of("2023-11-14T22:13:20.25Z"), 1700000000250);
   EXPECT_EQ(time_of("2023-11-14 22:13:20"), 1700000000000);
-  for (const char* no : {"", "-1", "nan", "1e30", "2023-02-30 00:00:00", "2023-11-14 24:00:00", "2023-11-14",
-                         "2023-11-14 22:60:00", "2023-11-14 22:13:60", "2023-11-14 22:13:20.x", "1969-11-14 22:13:20"})
+  for (const char* no :
+       {"", "-1", "nan", "1e30", "2023-02-30 00:00:00", "2023-11-14 24:00:00", "2023-11-14",
+        "2023-11-14 22:60:00", "2023-11-14 22:13:60", "2023-11-14 22:13:20.x", "1969-11-14 22:13:20"})
     EXPECT_FALSE(time_of(no)) << no;
 }
 

@@ -26,13 +26,12 @@ using Reader = Errors (*)(std::istream&, const TextCurves&, const TakePoint&);
 Read read_by(Reader reader, const std::string& text, const std::string& wanted = "") {
   Read read;
   std::istringstream stream(text);
-  const TextCurves curves{"f", "own", 7, [&](const std::string& metric) {
-                            return wanted.empty() || metric == wanted;
-                          }};
+  const TextCurves curves{"f", "own", 7,
+                          [&](const std::string& metric) { return wanted.empty() || metric == wanted; }};
   read.problems = describe(reader(stream, curves, [&](const TaggedPoint& tagged) {
     std::ostringstream point;
-    point << tagged.run << '|' << tagged.metric << '|' << tagged.point.step << '|' << tagged.point.time_ms << '|'
-          << tagged.point.value;
+    point << tagged.run << '|' << tagged.metric << '|' << tagged.point.step << '|' << tagged.point.time_ms
+          << '|' << tagged.point.value;
     read.points.push_back(point.str());
   }));
   return read;
@@ -42,7 +41,8 @@ Read csv(const std::string& text, const std::string& wanted = "") { return read_
 Read lines(const std::string& text) { return read_by(read_json_lines, text); }
 
 TEST(Csv, ReadsLongFilesInAnyOrderOfColumns) {
-  EXPECT_THAT(csv("value,metric,run,note,step,time_ms\r\n0.5,loss,a,x,1,1700000000000\r\nNaN,\"l,\"\"2\"\"\nx\",b,,2,\r\n")
+  EXPECT_THAT(csv("value,metric,run,note,step,time_ms\r\n0.5,loss,a,x,1,1700000000000\r\nNaN,\"l,"
+                  "\"\"2\"\"\nx\",b,,2,\r\n")
                   .points,
               ElementsAre("a|loss|1|1700000000000|0.5", "b|l,\"2\"\nx|2|7|nan"));
 }
@@ -64,7 +64,8 @@ TEST(Csv, TellsEveryMistakeWithItsLine) {
   EXPECT_THAT(read.problems, HasSubstr("f:5: has 2 fields; the first line has 3"));
   EXPECT_THAT(read.problems, HasSubstr("f:6: names no metric"));
   EXPECT_THAT(read.points, ElementsAre("|loss|5|7|1"));
-  EXPECT_THAT(csv("step,time,loss\n1,later,2\n").problems, HasSubstr("f:2: time is \"later\", which is no time"));
+  EXPECT_THAT(csv("step,time,loss\n1,later,2\n").problems,
+              HasSubstr("f:2: time is \"later\", which is no time"));
   EXPECT_THAT(csv("step,time_ms,loss\n1,1.5,2\n1,-1,2\n1,10,2\n").problems,
               HasSubstr("f:2: time_ms is \"1.5\", which is no whole number of milliseconds"));
   EXPECT_THAT(csv("step,time_ms,loss\n1,10,2\n").points, ElementsAre("|loss|1|10|2"));
@@ -99,13 +100,15 @@ TEST(JsonLines, ReadsLongAndWideLinesAndPodiumsOwnEvents) {
 }
 
 TEST(JsonLines, TellsEveryMistakeWithItsLine) {
-  const Read read = lines("{\"step\":1,\"a\":1}\nnonsense\n[1]\n{\"a\":1}\n{\"step\":1,\"metric\":\"a\",\"value\":null}\n");
+  const Read read =
+      lines("{\"step\":1,\"a\":1}\nnonsense\n[1]\n{\"a\":1}\n{\"step\":1,\"metric\":\"a\",\"value\":null}\n");
   EXPECT_THAT(read.points, ElementsAre("|a|1|7|1"));
   EXPECT_THAT(read.problems, HasSubstr("f:2: is no JSON object"));
   EXPECT_THAT(read.problems, HasSubstr("f:3: is no JSON object"));
   EXPECT_THAT(read.problems, HasSubstr("f:4: has no step"));
   EXPECT_THAT(read.problems, HasSubstr("f:5: a is \"null\", which is no number"));
-  EXPECT_THAT(lines(std::string(kLongestLine + 2, ' ')).problems, HasSubstr("f:1: a line of more than 1 MiB"));
+  EXPECT_THAT(lines(std::string(kLongestLine + 2, ' ')).problems,
+              HasSubstr("f:1: a line of more than 1 MiB"));
   EXPECT_THAT(lines(std::string(100'000, '[')).problems, HasSubstr("f:1: is no JSON object"));
 }
 

@@ -1,0 +1,15 @@
+// podium import: what other programs keep, as runs and specs of Podium's.
+#include "cli/commands.h"
+
+namespace podium::cli {
+
+void add_import(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("import", "Take in experiments and curves of other programs");
+  command->require_subcommand(1);
+  add_import_determined(*command, session);
+  command->footer(R"(
+Examples:
+  podium import determined experiment.yaml --out spec.yaml)");
+}
+
+}  // namespace podium::cli
