@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kAbsence = 1min;  // of a coordinator that goes away in between
-constexpr auto kPause = 500ms;
+constexpr auto kBeforeNextTry = 500ms;
 
 std::string mlflow_target(std::string_view path, const Query& query) {
   return "/api/2.0/mlflow" + api_target(path, query).substr(api_target("").size());
@@ -59,7 +59,7 @@ nlohmann::json KeptConnection::send(HttpRequest request) {
     } catch (const NetError& error) {
       if (error.failure() == NetFailure::timed_out || std::chrono::steady_clock::now() > last)
         client_.give_up(error, request, client_.timeout(Patience::great));
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kBeforeNextTry);
     }
   }
 }
