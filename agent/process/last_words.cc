@@ -16,11 +16,25 @@ std::string_view take_last_line(std::string_view& text) {
   return line;
 }
 
+bool is_blank(std::string_view line) {
+  return std::ranges::all_of(line, [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; });
+}
+
 // Programs may print anything; what goes into JSON must be UTF-8.
 std::string printable(std::string_view text) {
   const std::string dumped =
       nlohmann::json(text.substr(0, kLongest)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return nlohmann::json::parse(dumped).get<std::string>();
+}
+
+// The first line that is not blank; "" where there is none.
+std::string first_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (!is_blank(line)) return printable(line);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return "";
 }
 
 std::string text_of(const nlohmann::json& event, const char* key) {
@@ -46,10 +60,13 @@ std::string last_error_note(std::string_view events) {
   return note.is_null() ? "" : text_of(note, "message");
 }
 
+// {"message": "…"}, or {"message": {"message": "…", …}}.
 std::string recorded_error(std::string_view file) {
-  nlohmann::json error = nlohmann::json::parse(file, nullptr, false);
-  while (error.is_object() && error.contains("message")) error = nlohmann::json(error["message"]);
-  return error.is_string() ? printable(error.get<std::string>()) : "";
+  const nlohmann::json parsed = nlohmann::json::parse(file, nullptr, false);
+  const nlohmann::json* error = &parsed;
+  for (int level = 0; level < 2 && error->is_object() && error->contains("message"); ++level)
+    error = &error->at("message");
+  return error->is_string() ? first_line(error->get_ref<const std::string&>()) : "";
 }
 
 bool says_preempted(std::string_view events) {
@@ -61,8 +78,7 @@ bool says_preempted(std::string_view events) {
 std::string last_line(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = take_last_line(text);
-    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; };
-    if (!std::all_of(line.begin(), line.end(), is_blank)) return printable(line);
+    if (!is_blank(line)) return printable(line);
   }
   return "";
 }

@@ -11,7 +11,7 @@ namespace podium {
 std::string last_error_note(std::string_view events);
 
 // `file` is what torch.distributed's @record wrote into TORCHELASTIC_ERROR_FILE: the exception that ended the
-// process, as "ValueError: …"; "" where it says none.
+// process, as "ValueError: …", its first line; "" where it says none.
 std::string recorded_error(std::string_view file);
 
 // Whether its last event says that it left before it was done: `finished: preempted`.

@@ -33,16 +33,21 @@ std::string tail_of(const TaskFolder& folder, StreamKind stream) {
 
 std::string recorded_error_in(const std::filesystem::path& file) {
   std::error_code none;
-  return std::filesystem::is_regular_file(file, none) ? recorded_error(read_range(file, 0, kLongestError)) : "";
+  const bool is_file = std::filesystem::is_regular_file(std::filesystem::symlink_status(file, none));
+  return is_file ? recorded_error(read_range(file, 0, kLongestError)) : "";
 }
 
 // The program's own reason for its failure: its last error note, else the exception that torch recorded, else
 // the last line of its stderr.
 std::string last_words(const TaskFolder& folder) {
-  const std::string note = last_error_note(tail_of(folder, StreamKind::events));
-  if (!note.empty()) return note;
-  const std::string error = recorded_error_in(folder.path() / kErrorFile);
-  return error.empty() ? last_line(tail_of(folder, StreamKind::err)) : error;
+  try {
+    const std::string note = last_error_note(tail_of(folder, StreamKind::events));
+    if (!note.empty()) return note;
+    const std::string error = recorded_error_in(folder.path() / kErrorFile);
+    return error.empty() ? last_line(tail_of(folder, StreamKind::err)) : error;
+  } catch (const std::system_error& error) {  // what it said is not worth how it ended
+    return error.what();
+  }
 }
 
 std::filesystem::path without_links(const std::filesystem::path& path) {

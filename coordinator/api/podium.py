@@ -15,7 +15,8 @@ keep it beside your program. Where the program does not run under Podium, nothin
     if podium.stop_requested():
         podium.leave()                                 # ends the process: it is started again and goes on
 
-Of several processes only the one with RANK 0 is heard, where `everywhere` is not said. All functions may be called from any thread.
+Of several processes only the one with RANK 0 is heard, where `everywhere` is not said. stop_requested() and leave() are for the main
+thread; the others may be called from any thread, from handlers of signals and after a fork.
 """
 
 import json
@@ -29,11 +30,11 @@ import time
 _EVENTS = os.environ.get("PODIUM_EVENTS")
 _REQUEUE = 75  # the exit code of a program that is not done
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a handler of a signal may interrupt the thread that holds it
 _file = None
 _broken = False
 _stopping = False
-_watching = False
+_watching = None  # the process that watches
 
 
 def log(values, step, everywhere=False):
@@ -77,13 +78,12 @@ def checkpoints(otherwise="."):
 
 
 def stop_requested():
-    """Whether the program shall save and leave(). The first call, which must be the main thread's, begins to watch for it; until
-    then SIGTERM ends the program."""
+    """Whether the program shall save and leave(). The first call begins to watch for it; until then SIGTERM ends the program."""
     global _watching
-    if not _watching and _EVENTS:
+    if _watching is None and _EVENTS:
         before = signal.getsignal(signal.SIGTERM)
         signal.signal(signal.SIGTERM, lambda number, frame: _stop(before, number, frame))
-        _watching = True
+        _watching = os.getpid()
     return _stopping
 
 
@@ -94,6 +94,10 @@ def leave():
 
 def _stop(before, number, frame):
     global _stopping
+    if os.getpid() != _watching:  # a child's end is its parent's business
+        signal.signal(number, before)
+        os.kill(os.getpid(), number)
+        return
     _stopping = True
     if callable(before):
         before(number, frame)
@@ -104,6 +108,15 @@ def _number(value):
     if math.isfinite(number):
         return number
     return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.RLock()  # another thread of the parent may have held it
+
+
+if hasattr(os, "register_at_fork"):  # from Python 3.7 on
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _tell(kind, everywhere=False, **fields):

@@ -114,6 +114,18 @@ class Alone(unittest.TestCase):
                              "os.kill(os.getpid(), signal.SIGTERM)\nprint(podium.stop_requested())", PODIUM_EVENTS="/dev/null")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "own\nTrue\n", ""))
 
+    def test_a_child_ends_by_the_signal(self):
+        done = self.run_here("import multiprocessing, time\npodium.stop_requested()\nhere, there = multiprocessing.Pipe()\n"
+                             "def work():\n    there.send('begun')\n    time.sleep(60)\n"
+                             "child = multiprocessing.Process(target=work, daemon=True)\nchild.start()\nhere.recv()\n"
+                             "child.terminate()\nchild.join(30)\nprint(child.exitcode, podium.stop_requested())", PODIUM_EVENTS="/dev/null")
+        self.assertEqual((done.stdout, done.stderr), (f"{-signal.SIGTERM} False\n", ""))
+
+    def test_a_handler_may_tell_while_the_program_tells(self):
+        done = self.run_here("signal.signal(signal.SIGTERM, lambda *_: podium.note('going'))\npodium.stop_requested()\n"
+                             "with podium._lock:\n    os.kill(os.getpid(), signal.SIGTERM)\nprint(podium.stop_requested())", PODIUM_EVENTS="/dev/null")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "True\n", ""))
+
     def test_a_full_disk_does_not_end_the_program(self):
         done = self.run_here("podium.log({'a': 1}, step=1)\nprint('on')", PODIUM_EVENTS="/dev/full")
         self.assertEqual((done.returncode, done.stdout), (0, "on\n"))

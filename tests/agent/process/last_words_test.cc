@@ -27,8 +27,20 @@ TEST(RecordedError, IsTheExceptionThatTorchRecorded) {
   EXPECT_EQ(recorded_error(R"({"message": ")" + std::string(10'000, 'x') + "\"}").size(), 500U);
 }
 
+TEST(RecordedError, IsOneLine) {
+  EXPECT_EQ(recorded_error(R"({"message": "\n CUDA error: device-side assert\nCompile with TORCH_USE_CUDA_DSA"})"),
+            " CUDA error: device-side assert");
+}
+
+TEST(RecordedError, IsReadAtAnyDepth) {
+  std::string deep;
+  for (int level = 0; level < 90'000; ++level) deep += R"({"message":)";
+  EXPECT_EQ(recorded_error(deep + "\"x\"" + std::string(90'000, '}')), "");
+}
+
 TEST(RecordedError, IsEmptyWhereThereIsNone) {
-  for (const char* const file : {"", "{", "[]", "7", R"({"error": 1})", R"({"message": {"message": 3}})"})
+  for (const char* const file : {"", "{", "[]", "7", R"({"error": 1})", R"({"message": {"message": 3}})",
+                               R"({"message": " \n"})"})
     EXPECT_EQ(recorded_error(file), "") << file;
 }
 
