@@ -113,10 +113,9 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            KeyLock(io_.get_executor()),
            clock_.now(),
            [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
-      server_(
-          io_.get_executor(), server_options(config),
-          [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
-          [this](const ServerRequest& head) { return refuse_request(api_, head); }),
+      server_(io_.get_executor(), server_options(config),
+              [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
+              {.check = [this](const ServerRequest& head) { return refuse_request(api_, head); }}),
       signals_(io_, SIGTERM, SIGINT),
       next_clock_look_(io_) {
   loop_.on_decided([this](const Events& events) { mirror_.follow(events); });

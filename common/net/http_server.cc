@@ -15,7 +15,7 @@ using asio::awaitable;
 
 class HttpServer::Impl {
  public:
-  Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler, HeadCheck check);
+  Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler, ServerHooks hooks);
 
   awaitable<void> accept_loop(std::shared_ptr<Impl> self);
   awaitable<void> stop(std::chrono::milliseconds grace);
@@ -31,7 +31,7 @@ class HttpServer::Impl {
   asio::any_io_executor executor_;
   ServerOptions options_;
   HttpHandler handler_;
-  HeadCheck check_;
+  ServerHooks hooks_;
   std::optional<asio::ssl::context> tls_;
   Tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
@@ -55,11 +55,11 @@ Tcp::endpoint endpoint_of(const HostPort& listen, const asio::any_io_executor& e
 }  // namespace
 
 HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
-                       HeadCheck check)
+                       ServerHooks hooks)
     : executor_(std::move(executor)),
       options_(std::move(options)),
       handler_(std::move(handler)),
-      check_(std::move(check)),
+      hooks_(std::move(hooks)),
       acceptor_(executor_) {
   if (!options_.tls_certificate.empty())
     tls_.emplace(make_server_tls(options_.tls_certificate, options_.tls_key));
@@ -104,7 +104,7 @@ awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Impl> self) {
 
 awaitable<void> HttpServer::Impl::session(std::shared_ptr<Impl> self, Tcp::socket socket, bool refuse) {
   HttpSession session(make_transport(std::move(socket)),
-                      {options_, handler_, check_, new_id_, room_for_bodies_});
+                      {options_, handler_, hooks_, new_id_, room_for_bodies_});
   struct Listed {
     std::set<HttpSession*>& sessions;
     HttpSession* session;
@@ -135,9 +135,9 @@ void HttpServer::Impl::close() {
 }
 
 HttpServer::HttpServer(asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
-                       HeadCheck check)
+                       ServerHooks hooks)
     : impl_(std::make_shared<Impl>(std::move(executor), std::move(options), std::move(handler),
-                                   std::move(check))) {}
+                                   std::move(hooks))) {}
 
 HttpServer::~HttpServer() { impl_->close(); }
 

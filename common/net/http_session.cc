@@ -9,92 +9,14 @@
 #include <utility>
 
 #include "common/base/logging.h"
+#include "common/net/http_receive.h"
 #include "common/net/problem.h"
 
 namespace podium {
-
-// Of ServerOptions::max_bodies, while its request is dealt with.
-class BodyRoom {
- public:
-  BodyRoom() = default;
-  BodyRoom(std::uint64_t& left, std::uint64_t bytes) : left_(&left), bytes_(bytes) { left -= bytes; }
-  BodyRoom(BodyRoom&& other) noexcept : left_(std::exchange(other.left_, nullptr)), bytes_(other.bytes_) {}
-  BodyRoom& operator=(BodyRoom&& other) noexcept {
-    std::swap(left_, other.left_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~BodyRoom() {
-    if (left_) *left_ += bytes_;
-  }
-
- private:
-  std::uint64_t* left_ = nullptr;
-  std::uint64_t bytes_ = 0;
-};
-
-struct Received {
-  bool closed = false;                 // nothing more to do on this connection
-  std::optional<ServerReply> refusal;  // instead of the handler's answer
-  bool malformed = false;  // what follows on the connection cannot be understood, or is not wanted
-  unsigned version = 11;
-  bool keep_alive = false;
-  ServerRequest request;
-  BodyRoom room;
-};
-
 namespace {
 
 namespace http = beast::http;
 using asio::awaitable;
-using RequestParser = http::request_parser<http::string_body>;
-
-beast::tcp_stream& tcp(PlainStream& stream) { return stream; }
-beast::tcp_stream& tcp(TlsStream& stream) { return stream.next_layer(); }
-
-void turn_down(Received& out, int status, const std::string& detail) {
-  out.malformed = true;
-  out.refusal = problem(status, detail, out.request.id);
-}
-
-void turn_down(Received& out, const error_code& error, const ServerOptions& options) {
-  if (error == http::error::header_limit)
-    turn_down(out, 431, "the request header is larger than " + std::to_string(options.max_header) + " bytes");
-  else if (error == http::error::body_limit)
-    turn_down(out, 413, "the body is larger than " + std::to_string(options.max_body) + " bytes");
-  else if (error != http::error::end_of_stream && error != http::error::partial_message &&
-           error.category() == http::make_error_code(http::error::bad_method).category())
-    turn_down(out, 400, "this is not an HTTP/1.1 request: " + error.message());
-  else
-    out.closed = true;
-}
-
-// Fields that decide who may do what: two of one mean something else to everyone who reads them.
-constexpr http::field kOnce[] = {http::field::host, http::field::authorization, http::field::origin,
-                                 http::field::content_type};
-
-void take_head(const RequestParser& parser, Received& out) {
-  const auto& message = parser.get();
-  out.version = message.version();
-  out.keep_alive = message.keep_alive();
-  out.request.method = std::string(message.method_string());
-  out.request.target = std::string(message.target());
-  out.request.headers = headers_from(message.base());
-  for (const http::field field : kOnce)
-    if (message.count(field) > 1)
-      return turn_down(out, 400,
-                       "the field " + std::string(http::to_string(field)) + " is there twice; send it once");
-  if (out.version >= 11 && !out.request.headers.find("Host"))
-    turn_down(out, 400, "an HTTP/1.1 request needs a Host field");
-}
-
-template <class Stream>
-awaitable<error_code> send_continue(Stream& stream, const ServerOptions& options) {
-  http::response<http::empty_body> proceed(http::status::continue_, 11);
-  tcp(stream).expires_after(options.write_timeout);
-  const auto [error, bytes] = co_await http::async_write(stream, proceed, kAsTuple);
-  co_return error;
-}
 
 // By which clients tell how old something is, whatever their own clocks say.
 std::string date_of(std::time_t now) {
@@ -164,17 +86,20 @@ awaitable<bool> send_whole(Stream& stream, ServerReply reply, const Received& re
 template <class Stream>
 awaitable<bool> send_stream(Stream& stream, ServerReply reply, const Received& received, bool keep_alive,
                             std::chrono::milliseconds timeout) {
-  const bool chunked = received.version >= 11;
-  keep_alive = keep_alive && chunked;
+  const std::string* length = reply.headers.find("Content-Length");
+  const bool chunked = !length && received.version >= 11;
+  keep_alive = keep_alive && (length || chunked);
+  std::uint64_t left = length ? std::stoull(*length) : 0;
   http::response<http::empty_body> wire;
   fill_header(wire, reply, received, keep_alive);
-  wire.chunked(chunked);
+  if (chunked) wire.chunked(true);
   http::response_serializer<http::empty_body> serializer(wire);
   tcp(stream).expires_after(timeout);
   const auto [header_error, header_bytes] = co_await http::async_write_header(stream, serializer, kAsTuple);
   if (header_error || received.request.method == "HEAD") co_return !header_error && keep_alive;
   while (true) {
     const std::optional<std::string> piece = co_await reply.next_piece();
+    if (piece && length) left -= piece->size();
     tcp(stream).expires_after(timeout);
     error_code error;
     if (!piece && chunked)
@@ -184,7 +109,7 @@ awaitable<bool> send_stream(Stream& stream, ServerReply reply, const Received& r
           co_await asio::async_write(stream, http::make_chunk(asio::buffer(*piece)), kAsTuple);
     else if (piece)
       std::tie(error, std::ignore) = co_await asio::async_write(stream, asio::buffer(*piece), kAsTuple);
-    if (error || !piece) co_return !error && keep_alive;
+    if (error || !piece) co_return !error && keep_alive && left == 0;
   }
 }
 
@@ -225,64 +150,25 @@ awaitable<void> HttpSession::refuse() {
   co_await finish(*plain);
 }
 
-awaitable<ServerReply> HttpSession::answer(ServerRequest request) {
-  const std::string id = request.id, what = request.method + " " + request.target;
+// What answers a request that was not refused.
+awaitable<ServerReply> HttpSession::answer(Received& received, std::shared_ptr<ClientWatch> client) {
   ServerReply reply;
   try {
-    reply = co_await context_.handler(std::move(request));
+    if (received.sink) {
+      reply = co_await received.sink->finish();
+    } else {
+      std::string body = std::exchange(received.request.body, {});
+      ServerRequest request = received.request;
+      request.body = std::move(body);
+      request.client = std::move(client);
+      reply = co_await context_.handler(std::move(request));
+    }
   } catch (const std::exception& error) {
-    spdlog::error("request {} {} from {} failed: {}", id, what, peer_, error.what());
-    reply = problem(500, "the server failed to answer; its log says why under this request id", id);
+    reply = failed(received.request, error);
   }
-  spdlog::debug("request {} {} from {}: {}", id, what, peer_, reply.status);
+  spdlog::debug("request {} {} {} from {}: {}", received.request.id, received.request.method,
+                received.request.target, peer_, reply.status);
   co_return reply;
-}
-
-// A request up to the end of its body, or what is wrong with it; who may send it is decided before its body.
-template <class Stream>
-awaitable<Received> HttpSession::receive(Stream& stream) {
-  Received out;
-  out.request.id = context_.new_id();
-  out.request.peer = peer_;
-  RequestParser parser;
-  parser.header_limit(options_.max_header);
-  parser.body_limit(options_.max_body);
-  tcp(stream).expires_after(options_.header_timeout);
-  const auto [header_error, header_bytes] =
-      co_await http::async_read_header(stream, buffer_, parser, kAsTuple);
-  if (header_error) {
-    unread_ = header_error == http::error::body_limit;
-    turn_down(out, header_error, options_);
-    co_return out;
-  }
-  take_head(parser, out);
-  if (!out.refusal && context_.check) out.refusal = context_.check(out.request);
-  const std::uint64_t size = parser.chunked() ? options_.max_body : parser.content_length().value_or(0);
-  if (!out.refusal && size > options_.small_body) {
-    if (context_.room_for_bodies < size)
-      turn_down(out, 503, "the server is reading many large requests; send this one again soon");
-    else
-      out.room = BodyRoom(context_.room_for_bodies, size);
-  }
-  if (out.refusal) {
-    unread_ = !parser.is_done();
-    out.malformed = out.malformed || unread_;
-    co_return out;
-  }
-  if (equal_ignoring_case(std::string_view(parser.get()[http::field::expect]), "100-continue")) {
-    const error_code error = co_await send_continue(stream, options_);
-    out.closed = static_cast<bool>(error);
-    if (error) co_return out;
-  }
-  tcp(stream).expires_after(options_.body_timeout);
-  const auto [body_error, body_bytes] = co_await http::async_read(stream, buffer_, parser, kAsTuple);
-  if (body_error) {
-    unread_ = body_error == http::error::body_limit;
-    turn_down(out, body_error, options_);
-  } else {
-    out.request.body = std::move(parser.get().body());
-  }
-  co_return out;
 }
 
 // Lets the client read what was sent before the connection goes: closing with unread bytes would reset it.
@@ -309,15 +195,15 @@ awaitable<bool> HttpSession::reply_to(Stream& stream, Received received) {
     spdlog::debug("refused a request from {}: {}", peer_, received.refusal->status);
     reply = std::move(*received.refusal);
   } else {
-    std::string body = std::exchange(received.request.body, {});
-    ServerRequest request = received.request;
-    request.body = std::move(body);
+    std::shared_ptr<ClientWatch> client;
     if (options_.watch_clients) {
-      request.client = std::make_shared<ClientWatch>();
-      watched.emplace(tcp(stream).socket(), request.client);
+      client = std::make_shared<ClientWatch>();
+      watched.emplace(tcp(stream).socket(), client);
     }
-    reply = co_await answer(std::move(request));
+    reply = co_await answer(received, std::move(client));
   }
+  if (context_.hooks.form) reply = context_.hooks.form(received.request, std::move(reply));
+  unread_ = received.unread;
   const bool keep_alive = received.keep_alive && !received.malformed && !stopping_;
   const auto timeout = options_.write_timeout;
   if (reply.next_piece)
@@ -337,7 +223,7 @@ awaitable<void> HttpSession::serve(Stream& stream) {
       buffer_.commit(bytes);
       idle_ = false;
     }
-    Received received = co_await receive(stream);
+    Received received = co_await receive(stream, buffer_, context_, peer_);
     if (received.closed) co_return;
     keep = co_await reply_to(stream, std::move(received));
   }

@@ -12,7 +12,7 @@ namespace podium {
 struct SessionContext {
   const ServerOptions& options;
   const HttpHandler& handler;
-  const HeadCheck& check;                      // may be empty
+  const ServerHooks& hooks;
   const std::function<std::string()>& new_id;  // names requests
   std::uint64_t& room_for_bodies;              // free bytes of ServerOptions::max_bodies
 };
@@ -33,12 +33,10 @@ class HttpSession {
   template <class Stream>
   asio::awaitable<void> serve(Stream& stream);
   template <class Stream>
-  asio::awaitable<Received> receive(Stream& stream);
-  template <class Stream>
   asio::awaitable<bool> reply_to(Stream& stream, Received received);
   template <class Stream>
   asio::awaitable<void> finish(Stream& stream);
-  asio::awaitable<ServerReply> answer(ServerRequest request);
+  asio::awaitable<ServerReply> answer(Received& received, std::shared_ptr<ClientWatch> client);
 
   Transport transport_;
   SessionContext context_;

@@ -81,10 +81,9 @@ class Gateway::Impl {
       : options_(std::move(options)),
         on_health_(std::move(on_health)),
         tell_health_(io_),
-        server_(
-            io_.get_executor(), server_options(options_.listen),
-            [this](ServerRequest request) { return answer(std::move(request)); },
-            [this](const ServerRequest& head) { return refuse(head); }) {
+        server_(io_.get_executor(), server_options(options_.listen),
+                [this](ServerRequest request) { return answer(std::move(request)); },
+                {.check = [this](const ServerRequest& head) { return refuse(head); }}) {
     server_.start();
     spawn(io_.get_executor(), "the health of replicas", tell_health());
     thread_ = std::thread([this] { io_.run(); });

@@ -35,10 +35,9 @@ class Server {
         events_(events),
         models_(settings.models, std::move(load), settings.rules),
         api_(io_.get_executor(), models_, settings.api),
-        http_(
-            io_.get_executor(), watching_clients(settings.http),
-            [this](ServerRequest request) { return api_.answer(std::move(request)); },
-            [this](const ServerRequest& head) { return api_.refuse(head); }) {
+        http_(io_.get_executor(), watching_clients(settings.http),
+              [this](ServerRequest request) { return api_.answer(std::move(request)); },
+              {.check = [this](const ServerRequest& head) { return api_.refuse(head); }}) {
     if (settings_.stop) return;
     stop_signals_.add(SIGTERM);
     stop_signals_.add(SIGINT);

@@ -184,13 +184,13 @@ std::string post_of(const std::string& target, std::size_t length) {
 
 // 100 unfinished bodies of 8 MiB without a token took 840 MB.
 TEST(HttpServer, RefusesByTheHeaderBeforeItTakesTheBody) {
-  const HeadCheck check = [](const ServerRequest& head) -> std::optional<ServerReply> {
+  const auto check = [](const ServerRequest& head) -> std::optional<ServerReply> {
     if (head.headers.get("Authorization") == "yes") return std::nullopt;
     ServerReply reply;
     reply.status = 401;
     return reply;
   };
-  TestServer server({}, serve, check);
+  TestServer server({}, serve, {.check = check});
   RawClient stranger(server.url());
   stranger.send(post_of("/echo", 1'000'000));  // and nothing of its body
   EXPECT_THAT(stranger.read_some(), StartsWith("HTTP/1.1 401"));

@@ -17,9 +17,9 @@ namespace podium {
 
 class TestServer {
  public:
-  TestServer(ServerOptions options, HttpHandler handler, HeadCheck check = {})
+  TestServer(ServerOptions options, HttpHandler handler, ServerHooks hooks = {})
       : tls_(!options.tls_certificate.empty()),
-        server_(io_.get_executor(), std::move(options), std::move(handler), std::move(check)) {
+        server_(io_.get_executor(), std::move(options), std::move(handler), std::move(hooks)) {
     server_.start();
     thread_ = std::thread([this] { io_.run(); });
   }
