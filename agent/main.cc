@@ -103,6 +103,7 @@ SupervisorConfig supervisor_config(const AgentOptions& options, const std::strin
   config.data = options.data;
   config.worker = options.worker;
   config.shim = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "podium-shim";
+  config.tracking = {options.coordinator.origin(), options.ca_file};
   config.kept_bytes = options.spool_limit;
   for (char** variable = ::environ; *variable; ++variable) config.environment.emplace_back(*variable);
   return config;

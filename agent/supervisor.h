@@ -37,6 +37,7 @@ struct SupervisorConfig {
   std::filesystem::path worker;          // podium-worker
   std::filesystem::path shim;            // podium-shim
   std::vector<std::string> environment;  // the agent's own; tasks get the variables that is_kept names
+  TrackingServer tracking;               // that commands log to
   std::int64_t kept_bytes = 0;           // most bytes of the folders of forgotten tasks
   CodeCache::Fetch fetch_code;
 };

@@ -76,7 +76,8 @@ void Supervisor::launch(SupervisedTask& task, const StartTask& start) {
   const TaskId id = start.launch.task;
   const TaskFolder folder(config_.home, id);
   const TaskPaths paths = paths_of(start.launch, folder);
-  const Result<TaskCommand> command = make_command(start, paths, config_.environment, gpu_uuids());
+  const Result<TaskCommand> command =
+      make_command(start, paths, config_.environment, gpu_uuids(), config_.tracking);
   if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
   task.record.leased = true;
   room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });

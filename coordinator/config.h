@@ -36,6 +36,7 @@ struct Config {
   Limits limits;                                             // as settled
   SchedulingOptions scheduling;
   StoreOptions store;
+  std::int64_t max_artifact = 10'000'000'000;  // bytes
   Prices prices;
 
   bool loopback_only() const;

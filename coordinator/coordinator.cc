@@ -47,15 +47,19 @@ std::unique_ptr<Gateway> open_gateway(const Config& config, const Tokens& tokens
   return std::make_unique<Gateway>(options, std::move(on_health));
 }
 
-ApiOptions api_options(const Config& config, const Tokens& tokens, const std::string& services) {
+ApiOptions api_options(const Config& config, const Tokens& tokens, const std::string& cluster,
+                       const std::string& services) {
   ApiOptions options;
   options.user_token = tokens.user;
   options.agent_token = tokens.agent;
+  options.run_key = tokens.run_key;
+  options.cluster = cluster;
   options.open_reads = config.open_reads || config.loopback_only();
   options.check_host = config.loopback_only();
   options.home = config.home;
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
+  options.max_artifact = config.max_artifact;
   options.published = config.published;
   options.prices = config.prices;
   options.services = services;
@@ -85,6 +89,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       forecasts_(store_, "forecasts", Explainer::kAtOnce, Explainer::kMostAsked),
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
+      files_(store_, "artifacts", kPoolThreads, 1000),
+      artifacts_(config.home / "artifacts"),
       counts_(store_.open_reader()->job_counts()),
       long_polls_(io_.get_executor(), loop_.state(), lease::longest_poll(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
@@ -96,7 +102,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
                             [this](const ReplicasHealth& health) {
                               asio::post(io_, [this, health] { services_.take(health); });
                             })),
-      api_{api_options(config, tokens, services()),
+      api_{api_options(config, tokens, loop_.state().cluster.id, services()),
            loop_,
            store_,
            counts_,
@@ -104,6 +110,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            checks_,
            agents_,
            streams_,
+           files_,
+           artifacts_,
            long_polls_,
            live_,
            feed_,
@@ -115,7 +123,9 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
       server_(io_.get_executor(), server_options(config),
               [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
-              {.check = [this](const ServerRequest& head) { return refuse_request(api_, head); }}),
+              {.check = [this](const ServerRequest& head) { return refuse_request(api_, head); },
+               .sink = [this](const ServerRequest& head) { return sink_of_request(api_, head); },
+               .form = form_reply}),
       signals_(io_, SIGTERM, SIGINT),
       next_clock_look_(io_) {
   loop_.on_decided([this](const Events& events) { mirror_.follow(events); });

@@ -23,6 +23,7 @@ struct Tokens {
   std::string user;
   std::string agent;
   std::string services;  // of those who ask services
+  std::string run_key;   // that jobs' tokens are made with
 };
 
 class Coordinator {
@@ -54,7 +55,8 @@ class Coordinator {
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
-  WorkPool pool_, checks_, forecasts_, agents_, streams_;
+  WorkPool pool_, checks_, forecasts_, agents_, streams_, files_;
+  mlflow::ArtifactFiles artifacts_;
   JobCounts counts_;
   LongPolls long_polls_;
   LiveStream live_;

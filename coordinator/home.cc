@@ -39,7 +39,7 @@ bool has_content(const fs::path& path) { return fs::exists(path) && !fs::is_empt
 Result<bool> check_history(const fs::path& home, bool begin_anew) {
   if (has_content(home / "podium.db")) return true;
   std::vector<fs::path> traces;
-  for (const char* name : {"cluster.id", "logs", "podium.db-wal", "podium.db-shm"})
+  for (const char* name : {"cluster.id", "logs", "artifacts/runs", "podium.db-wal", "podium.db-shm"})
     if (has_content(home / name)) traces.push_back(home / name);
   if (traces.empty()) return true;
   if (!begin_anew)

@@ -87,7 +87,9 @@ int serve(const Config& config) {
   const Result<std::string> agent = read_or_make_token(config.agent_token_file);
   for (const auto* token : {&user, &agent})
     if (!token->ok()) return complain(token->errors());
-  Tokens tokens{*user, *agent, ""};
+  const Result<std::string> run_key = read_or_make_token(config.home / "runs.key");
+  if (!run_key) return complain(run_key.errors());
+  Tokens tokens{*user, *agent, "", *run_key};
   if (config.services) {
     const Result<std::string> services = read_or_make_token(config.services_token_file);
     if (!services) return complain(services.errors());

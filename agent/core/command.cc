@@ -116,6 +116,17 @@ void add_devices(Environment& out, const StartTask& start, const TaskPaths& path
   out.set("TORCH_FR_DUMP_TEMP_FILE", paths.folder + "/nccl_trace_rank_");
 }
 
+// Before the spec's own variables, which may say otherwise: with another server, the token is none of its
+// business.
+void add_tracking(Environment& out, const Launch& launch, const TrackingServer& server) {
+  if (launch.run_id.empty() || server.address.empty() || launch.spec.env.contains("MLFLOW_TRACKING_URI"))
+    return;
+  out.set("MLFLOW_TRACKING_URI", server.address);
+  out.set("MLFLOW_TRACKING_TOKEN", launch.run_token);
+  out.set("MLFLOW_RUN_ID", launch.run_id);
+  if (!server.ca_file.empty()) out.set("MLFLOW_TRACKING_SERVER_CERT_PATH", server.ca_file);
+}
+
 void add_parameters(Environment& out, const JobSpec& spec) {
   if (spec.parameters.empty()) return;
   for (const auto& [name, value] : spec.parameters) out.set(parameter_variable(name), parameter_text(value));
@@ -204,7 +215,7 @@ bool is_kept(std::string_view variable) {
 
 Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
                                  const std::vector<std::string>& inherited,
-                                 const std::map<int, std::string>& gpus) {
+                                 const std::map<int, std::string>& gpus, const TrackingServer& tracking) {
   const Launch& launch = start.launch;
   const std::map<std::string, std::string> values = placeholder_values(start, paths);
   TaskCommand command;
@@ -220,6 +231,7 @@ Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
   if (!launch.spec.command.empty()) add_worker_folder(environment, paths.worker);
   if (launch.threads > 0) environment.set("OMP_NUM_THREADS", number(launch.threads));
   add_devices(environment, start, paths, gpus);
+  add_tracking(environment, launch, tracking);
   for (const auto& [name, value] : launch.spec.env) environment.set(name, fill_placeholders(value, values));
   add_rendezvous(environment, launch, paths);
   add_launcher(environment, start);

@@ -12,6 +12,12 @@
 
 namespace podium {
 
+// Where MLflow's clients in commands find the coordinator.
+struct TrackingServer {
+  std::string address;  // as the agent reaches it
+  std::string ca_file;  // of the authority that its certificate is of; "" for the system's
+};
+
 // The agent's part of a Launch.
 struct TaskPaths {
   std::string folder;       // of the task
@@ -34,10 +40,12 @@ struct TaskCommand {
 Launch complete_launch(const Launch& order, const TaskPaths& paths);
 
 // `inherited` is the agent's own environment; `gpus` the uuids of the node's GPUs by index, where known.
+// A command whose spec names a tracking server of its own is told of no other.
 // Fails where the spec's text cannot be passed to a process.
 Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
                                  const std::vector<std::string>& inherited,
-                                 const std::map<int, std::string>& gpus = {});
+                                 const std::map<int, std::string>& gpus = {},
+                                 const TrackingServer& tracking = {});
 
 // Whether tasks inherit a variable of the agent's environment: paths of programs and libraries, language, and
 // the network settings of NCCL and Gloo.

@@ -35,6 +35,7 @@ json to_json(const Launch& launch) {
         {"events", launch.events_path}}},
       {"grace_ms", launch.grace.count()}};
   if (!launch.more_devices.empty()) out["device"]["more"] = launch.more_devices;
+  if (!launch.run_id.empty()) out["tracking"] = {{"run_id", launch.run_id}, {"token", launch.run_token}};
   if (!launch.resume_folder.empty()) out["paths"]["resume"] = launch.resume_folder;
   if (!launch.init_folder.empty()) out["paths"]["init"] = launch.init_folder;
   return out;
@@ -59,6 +60,10 @@ Launch launch_from_json(const json& in) {
   launch.more_devices = in.at("device").value("more", launch.more_devices);
   launch.threads = in.at("device").at("threads");
   launch.spec = job_spec_from_json(in.at("spec"));
+  if (const auto tracking = in.find("tracking"); tracking != in.end()) {
+    launch.run_id = tracking->at("run_id");
+    launch.run_token = tracking->at("token");
+  }
   launch.data_folder = in.at("paths").at("data");
   launch.checkpoint_folder = in.at("paths").at("checkpoints");
   launch.resume_folder = in.at("paths").value("resume", "");

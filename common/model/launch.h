@@ -48,6 +48,10 @@ struct Launch {
 
   JobSpec spec;
 
+  // With which a command logs into the run that its job is to MLflow's clients; "" of other tasks.
+  std::string run_id;
+  std::string run_token;
+
   // Filled in by the agent, absolute.
   std::string data_folder;        // where relative data paths begin
   std::string checkpoint_folder;  // shared by all nodes of the job and by all its attempts

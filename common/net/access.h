@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/net/http_server.h"
@@ -12,6 +13,9 @@ namespace podium {
 
 // The token of "Authorization: Bearer TOKEN". Nothing where there is none; another scheme is a proxy's own.
 std::optional<std::string_view> bearer_token(const HttpRequest& request);
+
+// The password of "Authorization: Basic …". Nothing where there is none.
+std::optional<std::string> basic_password(const HttpRequest& request);
 
 // Whether only programs of this machine can connect to the address.
 bool is_loopback(const HostPort& address);

@@ -16,6 +16,8 @@
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/nodes/report_limits.h"
+#include "coordinator/mlflow/run_id.h"
+#include "coordinator/mlflow/run_token.h"
 
 namespace podium {
 namespace {
@@ -84,6 +86,14 @@ bool was_given(const ClusterState& state, const NodeId& node, TaskId task) {
   return job && job->attempt_id() == task.attempt && find_task(*job->attempt, task.rank, node);
 }
 
+// Programs of users alone: a worker tells over its events.
+void add_tracking(const ApiOptions& options, Launch& launch) {
+  if (launch.spec.command.empty()) return;
+  const JobId job = launch.task.attempt.job;
+  launch.run_id = mlflow::run_id_of(job, options.cluster);
+  launch.run_token = mlflow::run_token(job, options.cluster, options.run_key);
+}
+
 // The node's orders, with everything that the core does not know added.
 awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   NodeOrders orders = node_orders(api.loop.state(), node);
@@ -103,6 +113,7 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
     const LaunchSpec& known = specs.at(order.launch.task.attempt.job);
     order.born = known.born;
     order.launch.spec = known.spec;
+    add_tracking(api.options, order.launch);
     if (known.spec.processes == Processes::node) continue;
     order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
     order.launch.spec.resources.max_devices = 0;

@@ -23,6 +23,7 @@
 #include "coordinator/loop/job_counts.h"
 #include "coordinator/loop/long_polls.h"
 #include "coordinator/loop/work_pool.h"
+#include "coordinator/mlflow/artifact_files.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"
 #include "coordinator/tracking/energy.h"
@@ -37,12 +38,15 @@ struct SpecRepositoryStatus;
 struct ApiOptions {
   std::string user_token;
   std::string agent_token;
+  std::string run_key;     // of the tokens of jobs, which log into their own runs
+  std::string cluster;     // ClusterName::id
   bool open_reads = true;  // reading needs no token
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
   std::filesystem::path home;
-  std::filesystem::path web;   // the dashboard's folder; "" for none
-  std::filesystem::path code;  // the folder of jobs' code
+  std::filesystem::path web;      // the dashboard's folder; "" for none
+  std::filesystem::path code;     // the folder of jobs' code
+  std::int64_t max_artifact = 0;  // bytes
   std::vector<PublishedRow> published;
   Prices prices;
   std::string services;  // the address of the gateway of services; "" for none
@@ -58,6 +62,8 @@ struct Api {
   WorkPool& checks;   // specs
   WorkPool& agents;   // agents' reports and orders, which wait for no other work
   WorkPool& streams;  // the streams of tasks, of which much may arrive at once
+  WorkPool& files;    // artifacts, which may be long
+  mlflow::ArtifactFiles& artifacts;
   LongPolls& long_polls;
   LiveStream& live;
   LiveFeed& feed;

@@ -5,11 +5,14 @@
 #include "common/net/gzip.h"
 #include "common/net/problem.h"
 #include "common/net/url.h"
+#include "coordinator/api/artifacts.h"
 #include "coordinator/api/compression.h"
 #include "coordinator/api/guard.h"
 #include "coordinator/api/reply.h"
+#include "coordinator/api/resolved.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/api/static_files.h"
+#include "coordinator/mlflow/error.h"
 
 namespace podium {
 namespace {
@@ -56,21 +59,7 @@ ServerReply not_this_method(const std::set<std::string>& methods, const ServerRe
   return reply;
 }
 
-// Finds who answers a request, or why nobody does, by its header alone.
-struct Resolved {
-  std::optional<ServerReply> refusal;
-  awaitable<ServerReply> (*answer)(Api&, Call) = nullptr;  // none: a file of the dashboard
-  std::vector<std::string> path;                           // the values of the pattern's {…}
-  Target target;
-};
-
-Resolved refused(ServerReply reply) {
-  Resolved resolved;
-  resolved.refusal = std::move(reply);
-  return resolved;
-}
-
-// Only POST has a body.
+// Only POST has a body, and a PUT of artifacts.
 bool has_stray_body(const ServerRequest& head) {
   const std::string length = head.headers.get("Content-Length");
   return head.method != "POST" &&
@@ -103,10 +92,13 @@ bool is_api(const std::vector<std::string>& segments) {
 Resolved resolve(const Api& api, const ServerRequest& head) {
   if (std::optional<ServerReply> refusal = refuse_host(api.options, head))
     return refused(std::move(*refusal));
-  if (has_stray_body(head)) return refused(problem(400, "a " + head.method + " has no body here", head.id));
   Result<Target> parsed = parse_target(head.target);
   if (!parsed) return refused(problem(400, describe(parsed.errors()), head.id));
   Target target = std::move(parsed).value();
+  const bool artifacts = is_of_artifacts(target.segments);
+  if (has_stray_body(head) && !(artifacts && head.method == "PUT"))
+    return refused(problem(400, "a " + head.method + " has no body here", head.id));
+  if (artifacts) return resolve_artifacts(api, head, std::move(target));
   if (is_api(target.segments)) return resolve_api(api, head, std::move(target));
   if (head.method != "GET" && head.method != "HEAD") return refused(not_this_method({"GET", "HEAD"}, head));
   if (target.segments != std::vector<std::string>{"metrics"})
@@ -131,17 +123,27 @@ awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
   co_return co_await compressed(api, packed, std::move(reply));
 }
 
-void count(Api& api, const std::string& method, int status) {
-  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-  ++api.requests[{known.contains(method) ? method : "other", status}];
-}
-
 }  // namespace
 
 std::optional<ServerReply> refuse_request(Api& api, const ServerRequest& head) {
   std::optional<ServerReply> refusal = std::move(resolve(api, head).refusal);
-  if (refusal) count(api, head.method, refusal->status);
+  if (refusal) count_answer(api, head.method, refusal->status);
   return refusal;
+}
+
+std::shared_ptr<RequestSink> sink_of_request(Api& api, const ServerRequest& head) {
+  if (head.method != "PUT") return nullptr;
+  Resolved resolved = resolve(api, head);
+  return resolved.sink ? resolved.sink(api, head, std::move(resolved.path)) : nullptr;
+}
+
+ServerReply form_reply(const ServerRequest& head, ServerReply reply) {
+  return head.target.starts_with("/api/2.0/mlflow") ? mlflow::in_mlflow_form(std::move(reply)) : reply;
+}
+
+void count_answer(Api& api, const std::string& method, int status) {
+  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+  ++api.requests[{known.contains(method) ? method : "other", status}];
 }
 
 awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
@@ -155,7 +157,7 @@ awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
   } catch (const NotDurable& error) {
     reply = problem(503, error.what(), id);
   }
-  count(api, method, reply.status);
+  count_answer(api, method, reply.status);
   co_return reply;
 }
 

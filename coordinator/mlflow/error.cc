@@ -90,6 +90,7 @@ ServerReply refusal(const Fault& fault) {
 
 ServerReply in_mlflow_form(ServerReply reply) {
   if (reply.headers.get("Content-Type") != "application/problem+json") return reply;
+  if (reply.status == 422) reply.status = status_of(Code::invalid_parameter_value);
   const json problem = json::parse(reply.body);
   std::string message = problem.at("detail");
   for (const json& error : problem.value("errors", json::array())) {

@@ -43,8 +43,8 @@ Fault fault_of(const Errors& errors);
 
 ServerReply refusal(const Fault& fault);
 
-// A refusal of Podium's own form (common/net/problem.h) in MLflow's, with its status; other replies as they
-// are.
+// A refusal of Podium's own form (common/net/problem.h) in MLflow's, with its status (400 for 422, which
+// MLflow lacks); other replies as they are.
 ServerReply in_mlflow_form(ServerReply reply);
 
 }  // namespace podium::mlflow

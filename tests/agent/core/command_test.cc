@@ -69,6 +69,32 @@ TEST(MakeCommand, ACommandFindsTheAgentsWorkerBehindAllElseInPath) {
   EXPECT_THAT(path_of({"PATH=/bin"}), ElementsAre("PATH=/own")) << "env has the last word";
 }
 
+TEST(MakeCommand, ACommandMayLogIntoItsRun) {
+  StartTask start = start_of("cpu");
+  start.launch.spec.command = {"python3", "train.py"};
+  const TrackingServer server{"https://head:7070", "/etc/podium/ca.pem"};
+  const auto tracking_of = [&](const TrackingServer& at) {
+    std::vector<std::string> found;
+    const auto command = make_command(start, kPaths, {"MLFLOW_TRACKING_TOKEN=agent's"}, {}, at);
+    for (const std::string& variable : command->environment)
+      if (variable.starts_with("MLFLOW_")) found.push_back(variable);
+    return found;
+  };
+  EXPECT_THAT(tracking_of(server), ElementsAre()) << "an older coordinator sends no token";
+  start.launch.run_id = "0123456789abcdef000000000000000c";
+  start.launch.run_token = "podium-run-12-abc";
+  EXPECT_THAT(tracking_of(server), ElementsAre("MLFLOW_RUN_ID=0123456789abcdef000000000000000c",
+                                               "MLFLOW_TRACKING_SERVER_CERT_PATH=/etc/podium/ca.pem",
+                                               "MLFLOW_TRACKING_TOKEN=podium-run-12-abc",
+                                               "MLFLOW_TRACKING_URI=https://head:7070"));
+  EXPECT_THAT(tracking_of({"http://head:7070", ""}), Not(Contains(HasSubstr("CERT_PATH"))));
+  start.launch.spec.env = {{"MLFLOW_RUN_ID", "own"}};
+  EXPECT_THAT(tracking_of(server), Contains("MLFLOW_RUN_ID=own"));
+  start.launch.spec.env = {{"MLFLOW_TRACKING_URI", "http://elsewhere"}};
+  EXPECT_THAT(tracking_of(server), ElementsAre("MLFLOW_TRACKING_URI=http://elsewhere"))
+      << "another server gets no token of ours";
+}
+
 TEST(MakeCommand, TellsThePlaceInTheGang) {
   EXPECT_THAT(
       make_command(start_of("cpu"), kPaths, {})->environment,

@@ -54,6 +54,17 @@ TEST(Codec, ALaunchSaysWhereTheWeightsOfAnotherJobLie) {
   EXPECT_EQ(read.init_folder, launch.init_folder);
 }
 
+TEST(Codec, ALaunchOfACommandMayHaveTheTokenOfItsRun) {
+  Launch launch = launch_from_json(golden("launch.json"));
+  EXPECT_FALSE(to_json(launch).contains("tracking"));
+  launch.run_id = "0123456789abcdef000000000000000c";
+  launch.run_token = "podium-run-12-abc";
+  const json file = to_json(launch);
+  EXPECT_EQ(file["tracking"], (json{{"run_id", launch.run_id}, {"token", launch.run_token}}));
+  EXPECT_EQ(launch_from_json(file).run_id, launch.run_id);
+  EXPECT_EQ(launch_from_json(file).run_token, launch.run_token);
+}
+
 // The hash of the checkpoint stands where an older program passes over it.
 TEST(Codec, AnOlderProgramReadsTheFirstWeightsThatAreOfOneCheckpointAlone) {
   Launch launch = launch_from_json(golden("launch.json"));

@@ -25,6 +25,21 @@ TEST(Access, TakesABearersToken) {
   EXPECT_EQ(bearer_token({}), std::nullopt);
 }
 
+TEST(Access, TakesABasicPassword) {
+  const auto password_of = [](const std::string& field) {
+    return basic_password(with_field("Authorization", field)).value_or("none");
+  };
+  EXPECT_EQ(password_of("Basic dXNlcjpwYXNz"), "pass");       // user:pass
+  EXPECT_EQ(password_of("basic dXNlcjpwYXNzdw=="), "passw");  // user:passw
+  EXPECT_EQ(password_of("Basic dXNlcjpwYXM="), "pas");        // user:pas
+  EXPECT_EQ(password_of("Basic OmE6Yg=="), "a:b");            // :a:b
+  EXPECT_EQ(password_of("Basic dXNlcjo="), "");               // user:
+  for (const char* none : {"Basic dXNlcg==" /* user */, "Basic", "Basic ", "Basic dXNlcjpwYXNzdw",
+                           "Basic !!!!", "Basic =", "Basic ====", "Bearer dXNlcjpwYXNz"})
+    EXPECT_EQ(password_of(none), "none") << none;
+  EXPECT_EQ(basic_password({}), std::nullopt);
+}
+
 TEST(Access, RefusesNamesThatMayBeOfOtherSites) {
   const auto refused = [](const std::string& host) {
     ServerRequest request;

@@ -22,6 +22,14 @@ TEST(Token, RandomHexIsLongEnoughAndDiffers) {
   EXPECT_NE(token, random_hex(32));
 }
 
+// RFC 4231, test cases 1 and 6.
+TEST(Token, MakesMacsAsPublished) {
+  EXPECT_EQ(hmac_sha256(std::string(20, '\x0b'), "Hi There"),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First"),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
 TEST(Token, AFileHoldsItWithoutTheWhiteSpaceBehindIt) {
   const TempFolder folder;
   const auto read = [&](std::string_view content) {

@@ -82,6 +82,12 @@ TEST(MlflowError, NamesEveryProblemOfAList) {
   EXPECT_EQ(json::parse(in_mlflow_form(problem({two[0]}, "r1")).body).at("message"), "no key");
 }
 
+TEST(MlflowError, HasNo422) {
+  const ServerReply reply = in_mlflow_form(problem(422, "why", "r1"));
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(json::parse(reply.body).at("error_code"), "BAD_REQUEST");
+}
+
 TEST(MlflowError, LeavesOtherRepliesAlone) {
   ServerReply reply;
   reply.status = 404;

@@ -1,0 +1,182 @@
+#include "coordinator/mlflow/artifact_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+namespace podium::mlflow {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+[[noreturn]] void artifact_failure(const char* what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+void sync_file(const Fd& fd, const fs::path& path) {
+  if (::fsync(fd.get()) != 0) artifact_failure("cannot sync", path);
+}
+
+// There is something of another kind, or nothing.
+bool is_elsewhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+
+// Nothing where a part is missing, or is no folder.
+std::optional<Fd> folder_at(const fs::path& root, const std::vector<std::string>& parts) {
+  Fd folder = open_file(root, kFolder);
+  for (const std::string& part : parts) {
+    Fd next(::openat(folder.get(), part.c_str(), kFolder));
+    if (!next && !is_elsewhere(errno)) artifact_failure("cannot open", root / part);
+    if (!next) return std::nullopt;
+    folder = std::move(next);
+  }
+  return folder;
+}
+
+// The same, with the missing parts made; `changed` are the folders that got one.
+std::optional<Fd> make_folder_at(const fs::path& root, const std::vector<std::string>& parts,
+                                 std::vector<Fd>& changed) {
+  Fd folder = open_file(root, kFolder);
+  for (const std::string& part : parts) {
+    const bool made = ::mkdirat(folder.get(), part.c_str(), 0700) == 0;
+    if (!made && errno != EEXIST) artifact_failure("cannot make", root / part);
+    Fd next(::openat(folder.get(), part.c_str(), kFolder));
+    if (!next && !is_elsewhere(errno)) artifact_failure("cannot open", root / part);
+    if (!next) return std::nullopt;
+    if (made) changed.push_back(std::move(folder));
+    folder = std::move(next);
+  }
+  return folder;
+}
+
+// The run's folder and the folders of the path, without its last part.
+std::vector<std::string> above(JobId run, const ArtifactFiles::Parts& path) {
+  std::vector<std::string> parts;
+  if (path.empty()) return parts;
+  parts.push_back(to_string(run));
+  parts.insert(parts.end(), path.begin(), path.end() - 1);
+  return parts;
+}
+
+std::vector<std::string> all_of(JobId run, const ArtifactFiles::Parts& path) {
+  std::vector<std::string> parts{to_string(run)};
+  parts.insert(parts.end(), path.begin(), path.end());
+  return parts;
+}
+
+std::string joined(const ArtifactFiles::Parts& path) {
+  std::string text;
+  for (const std::string& part : path) text += (text.empty() ? "" : "/") + part;
+  return text;
+}
+
+std::string version_of(const struct stat& status) {
+  return std::to_string(status.st_ino) + "-" + std::to_string(status.st_size) + "-" +
+         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
+}
+
+// Of names in the folder; nothing for what is neither a file nor a folder.
+std::optional<ArtifactEntry> entry_of(int folder, const char* name) {
+  struct stat status {};
+  if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;  // it went meanwhile
+  if (S_ISDIR(status.st_mode)) return ArtifactEntry{name, true, 0};
+  if (S_ISREG(status.st_mode)) return ArtifactEntry{name, false, status.st_size};
+  return std::nullopt;
+}
+
+}  // namespace
+
+ArtifactUpload::ArtifactUpload(fs::path path)
+    : path_(std::move(path)), fd_(open_file(path_, O_WRONLY | O_CREAT | O_EXCL, 0600)) {}
+
+ArtifactUpload::~ArtifactUpload() {
+  if (fd_) ::unlink(path_.c_str());
+}
+
+void ArtifactUpload::write(std::string_view bytes) { write_all(fd_.get(), bytes, path_); }
+
+ArtifactFiles::ArtifactFiles(fs::path folder)
+    : folder_(std::move(folder)), runs_(folder_ / "runs"), uploads_(folder_ / "uploads") {
+  fs::remove_all(uploads_);
+  for (const fs::path& made : {folder_, runs_, uploads_}) {
+    fs::create_directories(made);
+    fs::permissions(made, fs::perms::owner_all);
+  }
+}
+
+fs::path ArtifactFiles::new_upload() { return uploads_ / std::to_string(next_++); }
+
+std::optional<Error> ArtifactFiles::place(ArtifactUpload& upload, JobId run, const Parts& path) {
+  const auto in_the_way = [&](const char* what) {
+    return Error{ErrorCode::invalid, "the artifact \"" + joined(path) + "\" cannot be kept: " + what, ""};
+  };
+  if (path.empty()) return in_the_way("its path is that of the run's folder");
+  sync_file(upload.fd_, upload.path_);
+  std::vector<Fd> changed;
+  {
+    const std::lock_guard lock(mutex_);
+    std::optional<Fd> folder = make_folder_at(runs_, above(run, path), changed);
+    if (!folder) return in_the_way("a part of its path is a file, not a folder");
+    if (::renameat(AT_FDCWD, upload.path_.c_str(), folder->get(), path.back().c_str()) != 0) {
+      if (errno == EISDIR) return in_the_way("there is a folder of that path");
+      artifact_failure("cannot rename into place", upload.path_);
+    }
+    changed.push_back(std::move(*folder));
+  }
+  upload.fd_ = Fd();
+  for (const Fd& folder : changed) sync_file(folder, runs_);
+  return std::nullopt;
+}
+
+std::vector<ArtifactEntry> ArtifactFiles::list(JobId run, const Parts& path) const {
+  std::optional<Fd> folder = folder_at(runs_, all_of(run, path));
+  if (!folder) return {};
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(::fdopendir(folder->release()), ::closedir);
+  if (!names) artifact_failure("cannot list", runs_ / joined(path));
+  std::vector<ArtifactEntry> entries;
+  while (const dirent* next = ::readdir(names.get())) {
+    const std::string_view name = next->d_name;
+    if (name == "." || name == "..") continue;
+    if (auto entry = entry_of(::dirfd(names.get()), next->d_name)) entries.push_back(std::move(*entry));
+  }
+  std::ranges::sort(entries, {}, &ArtifactEntry::name);
+  return entries;
+}
+
+std::optional<ArtifactFile> ArtifactFiles::open(JobId run, const Parts& path) const {
+  if (path.empty()) return std::nullopt;
+  const std::optional<Fd> folder = folder_at(runs_, above(run, path));
+  if (!folder) return std::nullopt;
+  // A pipe that somebody has put there must not be waited for.
+  Fd fd(::openat(folder->get(), path.back().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && !is_elsewhere(errno)) artifact_failure("cannot open", runs_ / joined(path));
+  struct stat status {};
+  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return ArtifactFile{std::move(fd), status.st_size, version_of(status)};
+}
+
+bool ArtifactFiles::remove(JobId run, const Parts& path) {
+  const std::string name = path.empty() ? to_string(run) : path.back();
+  const fs::path aside = new_upload();
+  {
+    const std::lock_guard lock(mutex_);
+    const std::optional<Fd> folder = folder_at(runs_, above(run, path));
+    if (!folder) return false;
+    if (::renameat(folder->get(), name.c_str(), AT_FDCWD, aside.c_str()) != 0) {
+      if (errno == ENOENT) return false;
+      artifact_failure("cannot remove", runs_ / joined(path));
+    }
+    sync_file(*folder, runs_);
+  }
+  fs::remove_all(aside);
+  return true;
+}
+
+}  // namespace podium::mlflow

@@ -1,0 +1,76 @@
+// The artifacts of runs, as files `<folder>/runs/<job>/<path>`. A file is there whole or not at all: it is
+// written as `<folder>/uploads/<n>` and renamed. Links are not followed, whoever made them. Thread-safe.
+// Failures of the disk throw std::system_error naming the file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/file.h"
+#include "common/base/id.h"
+
+namespace podium::mlflow {
+
+// An upload under way; its bytes go with it unless ArtifactFiles::place has it.
+class ArtifactUpload {
+ public:
+  explicit ArtifactUpload(std::filesystem::path path);
+  ArtifactUpload(ArtifactUpload&&) = delete;
+  ~ArtifactUpload();
+
+  void write(std::string_view bytes);
+
+ private:
+  friend class ArtifactFiles;
+
+  std::filesystem::path path_;
+  Fd fd_;
+};
+
+struct ArtifactEntry {
+  std::string name;
+  bool is_folder = false;
+  std::int64_t bytes = 0;  // of a file
+
+  bool operator==(const ArtifactEntry&) const = default;
+};
+
+struct ArtifactFile {
+  Fd fd;
+  std::int64_t bytes = 0;
+  std::string version;  // another for every upload of the path
+};
+
+class ArtifactFiles {
+ public:
+  // Of a path below the run's folder, none of which is "", "." or "..", or has a slash.
+  using Parts = std::vector<std::string>;
+
+  // Removes what an earlier process has left unfinished.
+  explicit ArtifactFiles(std::filesystem::path folder);
+
+  std::filesystem::path new_upload();  // where the next is written
+  // Makes the upload the file of that path, in place of the one before. An error where a file is in the place
+  // of a folder, or a folder in that of the file.
+  std::optional<Error> place(ArtifactUpload& upload, JobId run, const Parts& path);
+
+  // By name. Empty where there is no such folder.
+  std::vector<ArtifactEntry> list(JobId run, const Parts& path) const;
+  std::optional<ArtifactFile> open(JobId run, const Parts& path) const;
+  // A file or a folder with all that is in it; false where there is neither.
+  bool remove(JobId run, const Parts& path);
+
+ private:
+  std::filesystem::path folder_, runs_, uploads_;
+  std::atomic<std::uint64_t> next_{0};
+  std::mutex mutex_;  // held while folders are made or go
+};
+
+}  // namespace podium::mlflow
