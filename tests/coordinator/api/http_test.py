@@ -139,8 +139,8 @@ class HttpTest(unittest.TestCase):
     def test_bodies_are_bounded(self):
         large = "x" * (8 * 1024 * 1024 + 1)
         with self.daemon.raw() as connection:
-            head = f"POST /api/v1/experiments HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(large)}\r\n\r\n"
-            connection.sendall(head.encode())
+            head = f"POST /api/v1/experiments HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {USER}\r\n"
+            connection.sendall(f"{head}Content-Length: {len(large)}\r\n\r\n".encode())
             self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 413"))
 
     def test_strangers_are_refused_before_their_bodies_are_read(self):
