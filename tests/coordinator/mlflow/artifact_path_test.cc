@@ -38,26 +38,25 @@ TEST(ArtifactPath, HasAnyLocationOfAnExperimentBeforeTheRun) {
 
 TEST(ArtifactPath, BelowNoRunsFolderIsNoneOfOurs) {
   const std::string stranger = run_id_of(JobId{12}, "f" + kCluster.substr(1));
-  for (const std::string& text :
-       {std::string(), std::string("7"), "7/" + kRun, "7/" + kRun + "/x", "7/" + kRun + "/x/artifacts",
-        "7/" + stranger + "/artifacts/x", std::string("7/x/artifacts/y"), std::string("artifacts"),
-        kRun + "/Artifacts/x"})
+  for (const std::string& text : std::vector<std::string>{
+           std::string(), std::string("7"), "7/" + kRun, "7/" + kRun + "/x", "7/" + kRun + "/x/artifacts",
+           "7/" + stranger + "/artifacts/x", "7/x/artifacts/y", "artifacts", kRun + "/Artifacts/x"})
     EXPECT_EQ(fault_of_path(text), ErrorCode::not_found) << text;
 }
 
 TEST(ArtifactPath, LeadsNowhereElse) {
   const std::string root = "7/" + kRun + "/artifacts/";
-  for (const std::string& text : {root + "..",        root + "../x",
-                                  root + "a/../../x", root + ".",
-                                  root + "a/./b",     "../" + root + "x",
-                                  "/" + root + "x",   root,
-                                  root + "/x",        root + "a//b",
-                                  root + "a/",        "/etc/passwd",
-                                  root + "a\\b",      root + "..\\x",
-                                  root + "a#b",       root + "a\nb",
-                                  root + "a\x7f",     root + std::string("a\0b", 3),
-                                  root + "\xff",      root + std::string(256, 'a'),
-                                  "//" + root + "x",  std::string("..")})
+  for (const std::string& text : std::vector<std::string>{root + "..",        root + "../x",
+                                                          root + "a/../../x", root + ".",
+                                                          root + "a/./b",     "../" + root + "x",
+                                                          "/" + root + "x",   root,
+                                                          root + "/x",        root + "a//b",
+                                                          root + "a/",        "/etc/passwd",
+                                                          root + "a\\b",      root + "..\\x",
+                                                          root + "a#b",       root + "a\nb",
+                                                          root + "a\x7f",     root + std::string("a\0b", 3),
+                                                          root + "\xff",      root + std::string(256, 'a'),
+                                                          "//" + root + "x",  std::string("..")})
     EXPECT_EQ(fault_of_path(text), ErrorCode::invalid) << text;
   std::string deep = root;
   while (deep.size() <= 3000) deep += "abcdefg/";

@@ -29,13 +29,14 @@ TEST(RunToken, OfAnotherKeyOrClusterIsNone) {
 }
 
 TEST(RunToken, OtherTextIsNone) {
-  const std::string mac = std::string(kToken).substr(14);
-  for (const std::string& text :
-       {std::string(), std::string("podium-run-"), std::string("podium-run-12"),
-        std::string("podium-run-12-"), "podium-run--12-" + mac, "podium-run-012-" + mac,
-        "podium-run- 12-" + mac, "podium-run-0-" + mac, "podium-run-12" + mac,
-        "podium-run-99999999999999999999-" + mac, std::string(kToken) + "0", std::string(kToken, 77),
-        "Podium-run-12-" + mac, mac})
+  const std::string token = kToken;
+  const std::string mac = token.substr(14);
+  for (const char* form :
+       {"", "podium-run-", "podium-run--12-", "podium-run-012-", "podium-run- 12-", "podium-run-0-",
+        "podium-run-12", "podium-run-99999999999999999999-", "Podium-run-12-"})
+    for (const std::string& end : {std::string(), mac})
+      EXPECT_EQ(job_of_token(form + end, kCluster, kKey), std::nullopt) << form << end;
+  for (const std::string& text : {token + "0", token.substr(0, 77), token.substr(0, 14)})
     EXPECT_EQ(job_of_token(text, kCluster, kKey), std::nullopt) << text;
 }
 
