@@ -36,6 +36,7 @@ WalltimeFractions fractions_of_ended(Reader& reader) {
   for (const JobState end : {JobState::succeeded, JobState::failed}) {
     JobFilter ended;
     ended.states = {end};
+    ended.scheduled = true;
     ended.limit = kEndedJobs;
     for (const JobView& job : reader.jobs(ended).jobs)
       runs.push_back({job.ran, job.request.walltime, end == JobState::succeeded});

@@ -11,11 +11,47 @@
 #include "coordinator/api/resources.h"
 #include "coordinator/core/state/exits.h"
 #include "coordinator/store/code_files.h"
+#include "coordinator/store/run_reader.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
+
+// Cancels a tracked run, of which the core knows no more than its number, and refuses all else.
+awaitable<Errors> operate_on_tracked(Api& api, JobId job, bool cancels) {
+  if (!cancels)
+    co_return Errors{
+        {ErrorCode::conflict,
+         "job " + to_string(job) +
+             " is a run that its program logs here: Podium did not start it, and can only cancel it",
+         ""}};
+  const RunChange change{to_millis(api.loop.now()), job, UpdateRun{JobState::cancelled, {}, {}}};
+  const auto shared = std::make_shared<const RunChange>(change);
+  const Result<std::int64_t> done = co_await api.loop.change(shared);
+  co_return done.errors();
+}
+
+// What is wrong with each command, of which each is about the job at its place; none: it was done.
+awaitable<std::vector<Errors>> carry_out(Api& api, std::vector<Command> commands, std::vector<JobId> jobs) {
+  std::vector<Errors> errors = co_await api.loop.run_each(commands);
+  std::vector<bool> cancels;
+  for (const Command& command : commands) cancels.push_back(std::holds_alternative<CancelJob>(command));
+  const auto query = [jobs, errors, cancels](Reader& reader) {
+    std::vector<bool> tracked(jobs.size());
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const bool unknown = !errors[i].empty() && errors[i].front().code == ErrorCode::conflict;
+      const auto run = unknown ? reader.runs().info(jobs[i]) : std::nullopt;
+      tracked[i] = run && run->tracked && !(is_terminal(run->state) && cancels[i]);
+    }
+    return tracked;
+  };
+  if (std::ranges::all_of(errors, &Errors::empty)) co_return errors;
+  const std::vector<bool> tracked = co_await api.pool.read(query);
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (tracked[i]) errors[i] = co_await operate_on_tracked(api, jobs[i], cancels[i]);
+  co_return errors;
+}
 
 // Carries out `operation` on the job of the path and answers with the job as it is then.
 template <class Operation>
@@ -23,9 +59,10 @@ awaitable<ServerReply> operate_on_jobs(Api& api, Call call, int status, Operatio
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   operation.job = *id;
-  const Command command = operation;
-  const Result<Events> events = co_await api.loop.run(command);
-  if (!events) co_return problem(events.errors(), call.request.id);
+  const std::vector<Command> commands{operation};
+  const std::vector<JobId> jobs{*id};
+  const std::vector<Errors> errors = co_await carry_out(api, commands, jobs);
+  if (!errors.front().empty()) co_return problem(errors.front(), call.request.id);
   const std::optional<json> job = co_await read_job(api, *id);
   PODIUM_CHECK(job.has_value(), "a job that a command was about can be read");
   co_return json_reply(status, *job);
@@ -58,7 +95,7 @@ void recall(Reader& reader, const std::filesystem::path& code, const std::map<Jo
             RequeueJob& operation) {
   const std::optional<JobView> job = reader.job(operation.job);
   const std::optional<std::string> spec = reader.job_spec(operation.job);
-  if (!job || !is_terminal(job->state) || !spec) return;
+  if (!job || !is_terminal(job->state) || !spec || job->tracked) return;
   EndedJob& ended = operation.ended.emplace();
   ended.experiment = job->experiment;
   const JobSpec written = job_spec_from_json(json::parse(*spec));
@@ -236,7 +273,7 @@ awaitable<ServerReply> post_job_operations(Api& api, Call call) {
   std::vector<KeyLock::Guard> guards;
   if (wanted->name == "requeue") guards = co_await keep_ended(api, wanted->jobs);
   const std::vector<Command> commands = co_await commands_of(api, *wanted);
-  const std::vector<Errors> errors = co_await api.loop.run_each(commands);
+  const std::vector<Errors> errors = co_await carry_out(api, commands, wanted->jobs);
   const json results = co_await results_of(api, wanted->jobs, errors);
   co_return json_reply(200, {{"results", results}});
 }

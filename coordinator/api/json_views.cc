@@ -60,6 +60,7 @@ json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision
           {"revision", revision},
           {"experiment", job.experiment.value},
           {"name", job.request.name},
+          {"tracked", job.tracked},
           {"state", to_string(job.state)},
           {"priority", job.request.priority},
           {"account", job.request.account},

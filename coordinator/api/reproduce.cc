@@ -55,7 +55,7 @@ std::string spec_again(const std::string& written, const std::optional<Origin>& 
 
 std::optional<Original> read_original(Reader& reader, JobId id, Time now) {
   const std::optional<JobView> job = reader.job(id);
-  if (!job) return std::nullopt;
+  if (!job || job->tracked) return std::nullopt;
   const ExperimentView experiment = reader.experiment(job->experiment).value();
   Original original{{}, job->request.kind, reader.compared(*job, {{}, now})};
   original.submission.spec = spec_again(reader.job_spec(id).value(), original.then.origin, reader);
@@ -111,7 +111,7 @@ awaitable<ServerReply> post_reproduce(Api& api, Call call) {
   const Time now = api.loop.now();
   std::optional<Original> original =
       co_await api.pool.read([id, now](Reader& reader) { return read_original(reader, *id, now); });
-  if (!original) co_return no_such(call, "job", call.path[0]);
+  if (!original) co_return no_such(call, "job with a spec, as tracked runs have none,", call.path[0]);
   const Result<Accepted> accepted = co_await submit_experiment(api, original->submission, *key);
   if (!accepted) co_return problem(accepted.errors(), call.request.id);
   const ExperimentId experiment = accepted->experiment;

@@ -8,6 +8,7 @@
 #include "coordinator/api/artifacts.h"
 #include "coordinator/api/compression.h"
 #include "coordinator/api/guard.h"
+#include "coordinator/api/mlflow.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resolved.h"
 #include "coordinator/api/resources.h"
@@ -126,6 +127,7 @@ awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
 }  // namespace
 
 std::optional<ServerReply> refuse_request(Api& api, const ServerRequest& head) {
+  if (mlflow::is_mlflow(head.target)) return mlflow::refuse(api, head);
   std::optional<ServerReply> refusal = std::move(resolve(api, head).refusal);
   if (refusal) count_answer(api, head.method, refusal->status);
   return refusal;
@@ -147,6 +149,7 @@ void count_answer(Api& api, const std::string& method, int status) {
 }
 
 awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
+  if (mlflow::is_mlflow(request.target)) co_return co_await mlflow::answer(api, std::move(request));
   const std::string method = request.method;
   const std::string id = request.id;
   ServerReply reply;

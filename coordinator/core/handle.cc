@@ -81,6 +81,7 @@ struct Handler {
   Time now;
 
   Result<Events> operator()(const SubmitExperiment& c) const { return submit(state, c, now); }
+  Result<Events> operator()(const TrackRun& c) const { return track(state, c, now); }
   Result<Events> operator()(const CancelJob& c) const { return cancel(state, c.job, now); }
   Result<Events> operator()(const HoldJob& c) const { return hold(state, c.job, now); }
   Result<Events> operator()(const ReleaseJob& c) const { return release(state, c.job, now); }

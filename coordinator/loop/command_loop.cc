@@ -37,7 +37,7 @@ CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Clo
 }
 
 void CommandLoop::start() {
-  const Result<Events> up = take_turn(CoordinatorUp{}, std::nullopt);
+  const Result<Events> up = take_turn(CoordinatorUp{}, {});
   PODIUM_CHECK(up.ok(), describe(up.errors()));
   spawn(executor_, "command loop", tick());
 }
@@ -55,13 +55,13 @@ std::optional<Error> CommandLoop::refusal() const {
   return store_.failure();
 }
 
-Result<Events> CommandLoop::take_turn(const Command& command, std::optional<ExperimentText> text) {
+Result<Events> CommandLoop::take_turn(const Command& command, Texts texts) {
   if (auto error = refusal()) return std::move(*error);
   const Time now = clock_.now();
   Result<Events> decided = handle(state_, command, now);
   if (!decided) return decided;
   apply_all(state_, *decided);
-  return end_turn(std::move(decided).value(), now, std::move(text));
+  return end_turn(std::move(decided).value(), now, std::move(texts));
 }
 
 std::vector<Errors> CommandLoop::take_turn(const std::vector<Command>& commands) {
@@ -81,12 +81,12 @@ std::vector<Errors> CommandLoop::take_turn(const std::vector<Command>& commands)
     apply_all(state_, *decided);
     events.insert(events.end(), decided->begin(), decided->end());
   }
-  end_turn(std::move(events), now, std::nullopt);
+  end_turn(std::move(events), now, {});
   return errors;
 }
 
 // Plans, after `events` have been applied, and commits everything. Returns the events of the whole turn.
-Events CommandLoop::end_turn(Events events, Time now, std::optional<ExperimentText> text) {
+Events CommandLoop::end_turn(Events events, Time now, Texts texts) {
   foremost_.reset();
   const bool plans = plan_.stale(state_, now);
   if (plans) {
@@ -100,7 +100,7 @@ Events CommandLoop::end_turn(Events events, Time now, std::optional<ExperimentTe
     std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
   }
   counters_.count(events);
-  commit(events, std::move(text), waits_.look(state_, plan_, plans, events, now));
+  commit(events, std::move(texts), waits_.look(state_, plan_, plans, events, now));
   schedule_tick();
   for (const Listener& listener : decided_listeners_) listener(events);
   return events;
@@ -119,15 +119,15 @@ std::vector<AttemptSecret> CommandLoop::keep_secrets(const Events& events) {
   return made;
 }
 
-void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text,
-                         std::vector<WaitMark> waits) {
+void CommandLoop::commit(const Events& events, Texts texts, std::vector<WaitMark> waits) {
   Commit turn;
   for (const Event& event : events) {
-    if (const auto* created = std::get_if<ExperimentCreated>(&event.body); created && text)
-      text->experiment = created->experiment;
+    if (const auto* created = std::get_if<ExperimentCreated>(&event.body); created && texts.experiment)
+      texts.experiment->experiment = created->experiment;
   }
   turn.secrets = keep_secrets(events);
-  turn.experiment = std::move(text);
+  turn.experiment = std::move(texts.experiment);
+  turn.run = std::move(texts.run);
   std::copy_if(events.begin(), events.end(), std::back_inserter(turn.events), is_durable);
   turn.waits = std::move(waits);
   if (turn.events.empty() && turn.waits.empty()) return;
@@ -195,7 +195,7 @@ awaitable<std::optional<Error>> CommandLoop::ingest(std::shared_ptr<StreamBatch>
 }
 
 awaitable<Result<Events>> CommandLoop::run(Command command) {
-  Result<Events> events = take_turn(command, std::nullopt);
+  Result<Events> events = take_turn(command, {});
   co_await durable();
   co_return events;
 }
@@ -207,9 +207,28 @@ awaitable<std::vector<Errors>> CommandLoop::run_each(std::vector<Command> comman
 }
 
 awaitable<Result<Events>> CommandLoop::submit(SubmitExperiment experiment, ExperimentText text) {
-  Result<Events> events = take_turn(std::move(experiment), std::move(text));
+  Result<Events> events = take_turn(std::move(experiment), {std::move(text)});
   co_await durable();
   co_return events;
+}
+
+awaitable<Result<JobId>> CommandLoop::track(TrackRun command, std::shared_ptr<const NewRun> run) {
+  const Result<Events> events = take_turn(std::move(command), {{}, std::move(run)});
+  co_await durable();
+  if (!events) co_return events.errors();
+  for (const Event& event : *events)
+    if (const auto* tracked = std::get_if<RunTracked>(&event.body)) co_return tracked->job;
+  PODIUM_CHECK(false, "a run that was not refused has a number");
+}
+
+awaitable<Result<std::int64_t>> CommandLoop::change(std::shared_ptr<const RunChange> change) {
+  co_return co_await asio::async_initiate<decltype(asio::use_awaitable), void(Result<std::int64_t>)>(
+      [this, &change](auto handler) {
+        // Shared because the store's callback is a copyable std::function.
+        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+        store_.change(change, [shared](const Result<std::int64_t>& result) { (*shared)(result); });
+      },
+      asio::use_awaitable);
 }
 
 std::string CommandLoop::waiting_reason(JobId job) const {
@@ -236,7 +255,7 @@ awaitable<void> CommandLoop::tick() {
     const auto [moved] = co_await tick_timer_.async_wait(kAsTuple);
     if (moved || stopped_) continue;  // an earlier time was set, or there is no more to do
     tick_timer_.expires_at(Steady::time_point::max());
-    const Result<Events> ticked = take_turn(Tick{}, std::nullopt);
+    const Result<Events> ticked = take_turn(Tick{}, {});
     if (!ticked) tick_timer_.expires_after(kLongestTick);  // the disk is behind
   }
 }

@@ -48,6 +48,10 @@ class CommandLoop {
   boost::asio::awaitable<std::vector<Errors>> run_each(std::vector<Command> commands);
   // As run(), with the parts that the event log does not hold. Sets `text.experiment`.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
+  // As run(), with what the event log does not hold. Returns the run's number.
+  boost::asio::awaitable<Result<JobId>> track(TrackRun command, std::shared_ptr<const NewRun> run);
+  // As Store::change().
+  boost::asio::awaitable<Result<std::int64_t>> change(std::shared_ptr<const RunChange> change);
   // Takes a turn for what the core must know of the streams. An error says why no turn can be taken now.
   std::optional<Error> tell_core(const StreamBatch& streams);
   // tell_core(), and then the rows. The rows are committed after the turn: otherwise a crash between the two
@@ -79,11 +83,15 @@ class CommandLoop {
 
  private:
   std::optional<Error> refusal() const;
-  Result<Events> take_turn(const Command& command, std::optional<ExperimentText> text);
+  struct Texts {  // what the event log does not hold
+    std::optional<ExperimentText> experiment = {};
+    std::shared_ptr<const NewRun> run = {};
+  };
+  Result<Events> take_turn(const Command& command, Texts texts);
   std::vector<Errors> take_turn(const std::vector<Command>& commands);
-  Events end_turn(Events events, Time now, std::optional<ExperimentText> text);
+  Events end_turn(Events events, Time now, Texts texts);
   std::vector<AttemptSecret> keep_secrets(const Events& events);
-  void commit(const Events& events, std::optional<ExperimentText> text, std::vector<WaitMark> waits);
+  void commit(const Events& events, Texts texts, std::vector<WaitMark> waits);
   void committed(std::uint64_t turn, const Events& events);
   void schedule_tick();
   boost::asio::awaitable<void> tick();

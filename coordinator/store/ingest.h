@@ -28,6 +28,8 @@ class Ingestor {
   // it was given.
   bool take(StreamBatch& batch, std::size_t& budget);
 
+  SeriesTable& series() { return series_; }  // of which a database has one writer
+
   // Call after a rollback: drops the caches, which may hold what was never written.
   void forget();
 

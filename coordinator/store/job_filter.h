@@ -42,6 +42,7 @@ struct JobFilter {
   std::string name;                    // substring
   std::string label_key, label_value;  // both or none
   std::string account;                 // and all below it
+  bool scheduled = false;              // without tracked runs
   std::string search;                  // words that all match: openapi.yaml, `q` of list_jobs
   JobSort sort = {};
   int limit = 100;

@@ -55,6 +55,8 @@ void add_word(Where& where, const std::string& word) {
 // All but the states.
 Where where_of(const JobFilter& filter) {
   Where where;
+  where.sql += " AND NOT deleted";
+  if (filter.scheduled) where.sql += " AND NOT tracked";
   if (filter.experiment) where.sql += " AND experiment = " + std::to_string(filter.experiment->value);
   if (!filter.experiment_name.empty())
     where.sql +=
@@ -184,6 +186,8 @@ JobPage Reader::jobs(const JobFilter& filter) {
   return page;
 }
 
-std::map<JobState, std::int64_t> Reader::job_counts() { return counts_where(*database_, {}); }
+std::map<JobState, std::int64_t> Reader::job_counts() {
+  return counts_where(*database_, {"WHERE NOT tracked", {}});
+}
 
 }  // namespace podium

@@ -18,12 +18,17 @@ struct Projections::Visitor {
 
   void operator()(const ExperimentCreated& e) const {
     tables.insert_experiment_.run(e.experiment.value, e.name, at);
+    tables.insert_group_.run(e.name, at);
   }
   void operator()(const JobQueued& e) const {
     const JobRequest& r = e.request;
     tables.insert_job_.run(e.job.value, e.experiment.value, r.name, r.kind, r.devices, r.per_node,
                            std::int64_t{r.walltime.count()}, r.priority, r.max_restarts, r.command, at,
                            r.account, nlohmann::json(r.sizes).dump());
+  }
+  void operator()(const RunTracked& e) const {
+    tables.no_study_.run(e.experiment.value);
+    tables.insert_run_.run(e.job.value, e.experiment.value, at);
   }
   void operator()(const AttemptCreated& e) const {
     const std::int64_t job = e.attempt.job.value;
@@ -107,8 +112,17 @@ Projections::Projections(Database& db)
       insert_job_(
           db,
           "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority,"
-          " max_restarts, command, submitted_ms, account, sizes)"
-          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
+          " max_restarts, command, submitted_ms, account, sizes, run_group)"
+          " SELECT ?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, g.id"
+          " FROM experiments e JOIN run_groups g ON g.name = e.name WHERE e.id = ?2"),
+      insert_group_(db,
+                    "INSERT OR IGNORE INTO run_groups (name, created_ms, updated_ms) VALUES (?1, ?2, ?2)"),
+      insert_run_(
+          db,
+          "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority,"
+          " max_restarts, command, submitted_ms, started_ms, tracked)"
+          " VALUES (?1, ?2, '', 'running', '', 0, 0, 0, 0, 0, 0, ?3, ?3, 1)"),
+      no_study_(db, "UPDATE experiments SET listed = 1 WHERE id = ?1 AND NOT listed"),
       insert_attempt_(db, "INSERT INTO attempts (job, number, created_ms) VALUES (?1, ?2, ?3)"),
       insert_task_(db,
                    "INSERT INTO tasks (job, attempt, rank, node, device, more_devices, phase)"
@@ -157,6 +171,9 @@ Projections::Projections(Database& db)
                 "UPDATE jobs SET spec = ?3, labels = ?4, target_metric = ?5, target_at_least = ?6, "
                 "target_at_most = ?7"
                 " WHERE id = (SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id LIMIT 1 OFFSET ?2)"),
+      job_params_(db,
+                  "INSERT OR IGNORE INTO params SELECT job, key, value FROM submitted_params WHERE job = ?1"),
+      job_tags_(db, "INSERT OR IGNORE INTO tags SELECT job, key, value FROM submitted_tags WHERE job = ?1"),
       secret_(db, "UPDATE attempts SET secret = ?3 WHERE job = ?1 AND number = ?2"),
       node_hardware_(db,
                      "INSERT OR REPLACE INTO node_hardware SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
@@ -202,6 +219,11 @@ void Projections::take(const ExperimentText& text) {
     }
     job_text_.run(text.experiment.value, static_cast<std::int64_t>(i), written, labels, metric, at_least,
                   at_most);
+  }
+  const JobId first = first_job(text.experiment);
+  for (std::size_t i = 0; i < text.job_specs.size(); ++i) {
+    job_params_.run(first.value + static_cast<std::int64_t>(i));
+    job_tags_.run(first.value + static_cast<std::int64_t>(i));
   }
 }
 

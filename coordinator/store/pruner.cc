@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kHistoryAtOnce = 1000;
 constexpr int kChunksAtOnce = 32;
+constexpr int kRepeatedAtOnce = 1000;
 
 std::vector<StoredPoint> thinned(const std::vector<StoredPoint>& points, std::int64_t to) {
   Thinner thinner(points.size(), static_cast<int>(to));
@@ -43,6 +44,13 @@ Pruner::Pruner(Database& database, const Retention& usual)
                    "SELECT id, (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
                    " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
                    " FROM series s WHERE job = ?1 AND points > ?2"),
+      often_repeated_(database,
+                      "SELECT id FROM series s WHERE job = ?1 AND EXISTS"
+                      " (SELECT 1 FROM repeated_points WHERE series = s.id LIMIT 1 OFFSET ?2)"),
+      delete_repeated_(
+          database,
+          "DELETE FROM repeated_points WHERE (series, step, time_ms, bits) IN"
+          " (SELECT series, step, time_ms, bits FROM repeated_points WHERE series = ?1 LIMIT ?2)"),
       chunks_(database) {}
 
 void Pruner::read_rules() {
@@ -58,6 +66,7 @@ void Pruner::rules_changed() {
   next_walk_ = 0;
   deleting_ = false;
   series_.clear();
+  repeated_.clear();
 }
 
 // Each search for the next job of a rule is a piece, because it may visit all jobs.
@@ -65,6 +74,7 @@ bool Pruner::prune(Time now) {
   if (rules_.empty()) read_rules();
   if (deleting_) return delete_history(), true;
   if (!series_.empty()) return thin(), true;
+  if (!repeated_.empty()) return delete_repeated(), true;
   if (walk_on(rules_[next_walk_], now)) return true;
   next_walk_ = (next_walk_ + 1) % rules_.size();
   return next_walk_ != 0;
@@ -111,6 +121,15 @@ void Pruner::begin_thinning() {
       series_.push_back(
           {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
   for (const LongSeries& series : series_) delete_damaged_.run(series.id);
+  for (often_repeated_.start(points_.job, kThinnedFrom); often_repeated_.next();)
+    repeated_.push_back(often_repeated_.integer(0));
+}
+
+// Where there are many at the steps of a series, that of each step which is on its curve stays.
+void Pruner::delete_repeated() {
+  if (!has_ended(points_)) return repeated_.clear();
+  delete_repeated_.run(repeated_.front(), kRepeatedAtOnce);
+  if (sqlite3_changes(database_.handle()) < kRepeatedAtOnce) repeated_.pop_front();
 }
 
 void Pruner::thin() {

@@ -53,17 +53,20 @@ class Pruner {
   bool walk_on(Walk& walk, Time now);
   void begin_thinning();
   void thin();
+  void delete_repeated();
   bool thin_piece();
 
   Database& database_;
   Retention usual_;
-  Statement next_job_, has_ended_, delete_history_, delete_damaged_, long_series_;
+  Statement next_job_, has_ended_, delete_history_, delete_damaged_, long_series_, often_repeated_,
+      delete_repeated_;
   ChunkWriter chunks_;
   std::vector<Walk> rules_;        // empty: not read yet
   std::size_t next_walk_ = 0;      // of rules_
   Place history_, points_;         // the current jobs
   bool deleting_ = false;          // of history_.job there may be more
-  std::deque<LongSeries> series_;  // of points_.job
+  std::deque<LongSeries> series_;     // of points_.job, as those whose repeated points go
+  std::deque<std::int64_t> repeated_;
 };
 
 }  // namespace podium

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/store/run_reader.h"
 #include "coordinator/store/sqlite.h"
 
 namespace podium {
@@ -20,6 +21,11 @@ Reader::Reader(const std::filesystem::path& home)
     : home_(home), database_(std::make_unique<Database>(home / "podium.db", Access::read, kReaderCacheKib)) {}
 
 Reader::~Reader() = default;
+
+RunReader& Reader::runs() {
+  if (!runs_) runs_ = std::make_unique<RunReader>(*database_);
+  return *runs_;
+}
 
 std::optional<ExperimentView> Reader::experiment(ExperimentId id) {
   Statement row(*database_,

@@ -32,6 +32,7 @@
 namespace podium {
 
 class Database;
+class RunReader;
 class Statement;
 
 struct Progress {
@@ -86,7 +87,8 @@ struct JobView {
   ExperimentId experiment;
   JobRequest request;
   JobState state = JobState::queued;
-  std::string labels;  // JSON object
+  std::string labels;    // JSON object
+  bool tracked = false;  // a program elsewhere logs it, and nobody schedules it
   Time submitted;
   std::optional<Time> started, ended;  // of the first attempt; of the job
   int devices = 0;  // that it holds or last held; while queued, the fewest that it may start on
@@ -249,6 +251,8 @@ class Reader {
   bool has_experiment(const std::string& name);
   RetentionDue due(const DueQuery& query);
 
+  RunReader& runs();  // jobs as MLflow's runs (run_reader.h)
+
   bool is_task_of(TaskId task, const NodeId& node);  // whether the node was given it
 
   // About `limit` bytes at most, from `offset`; a line in their place says what was not kept.
@@ -270,6 +274,7 @@ class Reader {
 
   std::filesystem::path home_;
   std::unique_ptr<Database> database_;
+  std::unique_ptr<RunReader> runs_;  // once it was asked for
 };
 
 }  // namespace podium

@@ -56,10 +56,10 @@ const char* const Reader::kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
     " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
-    " held_devices, failures FROM jobs ";
+    " held_devices, failures, tracked FROM jobs ";
 
 std::vector<JobId> Reader::jobs_of(ExperimentId experiment) {
-  Statement rows(*database_, "SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id");
+  Statement rows(*database_, "SELECT id FROM jobs WHERE experiment = ?1 AND NOT deleted ORDER BY id");
   std::vector<JobId> jobs;
   for (rows.start(experiment.value); rows.next();) jobs.push_back({rows.integer(0)});
   return jobs;
@@ -97,8 +97,14 @@ JobView Reader::job_row(Statement& row) {
   job.time_to_train_seconds =
       time_to_train_seconds({job.started, job.target.has_value(), reached, job.state, job.ended});
   job.restarts_used = row.small(28);
+  job.tracked = row.integer(29) != 0;
   add_latest(job);
-  add_attempts(job);
+  if (!job.tracked)
+    add_attempts(job);
+  else if (job.ended && job.started)
+    job.ran = std::max(*job.ended - *job.started, Duration{});
+  else
+    job.running_since = job.started;
   return job;
 }
 

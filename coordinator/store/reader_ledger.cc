@@ -107,7 +107,8 @@ class TableBuilder {
 constexpr const char* kChosen =
     "SELECT j.id AS id, j.experiment, j.name, e.name, j.account FROM jobs j JOIN experiments e ON e.id = "
     "j.experiment"
-    " WHERE (?1 = '' OR j.account = ?1 OR (j.account > ?1 || '/' AND j.account < ?1 || '0'))"
+    " WHERE NOT j.tracked AND (?1 = '' OR j.account = ?1 OR (j.account > ?1 || '/' AND j.account < ?1 || "
+    "'0'))"
     " AND (?2 = 0 OR j.experiment = ?2)";
 
 JobPlace place_of(Statement& row) {

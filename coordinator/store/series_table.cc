@@ -37,13 +37,16 @@ SeriesTable::SeriesTable(Database& db)
 
 SeriesTable::JobSeries& SeriesTable::job_series(JobId id) {
   if (const auto known = jobs_.find(id); known != jobs_.end()) return known->second;
-  if (jobs_.size() >= kSeriesOfJobsCached) jobs_.clear();  // nothing is waiting to be written: that is of one job
+  if (jobs_.size() >= kSeriesOfJobsCached) {
+    write();
+    jobs_.clear();
+  }
   JobSeries& job = jobs_[id];
   for (count_series_.start(id.value); count_series_.next();) job.count = count_series_.integer(0);
   return job;
 }
 
-SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key) {
+SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key, const SeriesLimits& limits) {
   JobSeries& job = job_series(attempt.job);
   if (const auto known = job.known.find(key); known != job.known.end()) return &known->second;
   State state;
@@ -64,7 +67,7 @@ SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key) {
     find_series_.start();
     state.open = chunks_.open_chunk(state.id);
   } else {
-    if (job.count >= kMostMetrics || key.size() > kLongestMetricName) return nullptr;
+    if (job.count >= limits.most || key.size() > limits.longest) return nullptr;
     insert_series_.run(attempt.job.value, key);
     ++job.count;
     const double none = std::nan("");
@@ -75,19 +78,29 @@ SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key) {
 
 void SeriesTable::add(State& series, AttemptId attempt, const SeriesPoint& point) {
   const std::int64_t time_ms = to_millis(point.time);
+  const bool is_first = series.points == 0 && series.fresh.empty();
   if (series.fresh.empty()) changed_.push_back(&series);
   series.fresh.push_back({point.step, time_ms, point.value, attempt.number});
   // fmin and fmax leave out a NaN.
   series.min = std::fmin(series.min, point.value);
   series.max = std::fmax(series.max, point.value);
-  if (std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step}) return;
+  if (!is_first &&
+      std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step})
+    return;
   series.attempt = attempt.number;
   series.last_step = point.step;
   series.last_ms = time_ms;
   series.last = point.value;
 }
 
-void SeriesTable::write(State& series) {
+void SeriesTable::widen(State& series, double value) {
+  if (series.min <= value && value <= series.max) return;
+  if (series.fresh.empty()) changed_.push_back(&series);
+  series.min = std::fmin(series.min, value);
+  series.max = std::fmax(series.max, value);
+}
+
+void SeriesTable::write_points(State& series) {
   std::vector<StoredPoint> points = std::exchange(series.fresh, {});
   put_in_order(points);
   const std::int64_t first = points.front().step, last = points.back().step;
@@ -97,6 +110,10 @@ void SeriesTable::write(State& series) {
                            : chunks_.merge(series.id, series.open, points);
   series.first_step = is_new ? first : std::min(series.first_step, first);
   series.top_step = is_new ? last : std::max(series.top_step, last);
+}
+
+void SeriesTable::write(State& series) {
+  if (!series.fresh.empty()) write_points(series);
   update_series_.run(series.id, series.attempt, series.last_step, series.last_ms, series.last, series.min,
                      series.max, series.points, series.first_step, series.top_step);
 }

@@ -14,8 +14,16 @@
 
 namespace podium {
 
-inline constexpr std::int64_t kMostMetrics = 2000;  // different names of one job
+// Of the metrics of one job, beyond which no new one is taken.
+struct SeriesLimits {
+  std::int64_t most = 0;    // different names
+  std::size_t longest = 0;  // bytes of a name
+};
+
+inline constexpr std::int64_t kMostMetrics = 2000;
 inline constexpr std::size_t kLongestMetricName = 200;
+inline constexpr SeriesLimits kTaskLimits{kMostMetrics, kLongestMetricName};  // of what tasks tell
+inline constexpr SeriesLimits kNoNewSeries{};
 
 class SeriesTable {
  public:
@@ -32,12 +40,16 @@ class SeriesTable {
     std::vector<StoredPoint> fresh;  // to be written, in the order of arrival
   };
 
-  // Null where the name is too long, or new and the job may have no more. Valid until the next write().
-  State* find(AttemptId attempt, std::string_view key);
-  // Adds a point for the next write(). All points between two writes must be of one job.
+  // Null where it is new and the limits let the job have no more. Valid until another job is asked for.
+  State* find(AttemptId attempt, std::string_view key, const SeriesLimits& limits = kTaskLimits);
+  std::int64_t count(JobId job) { return job_series(job).count; }
+  // Adds a point for the next write().
   void add(State& series, AttemptId attempt, const SeriesPoint& point);
-  // Writes what was added, in the caller's transaction.
+  // For a value that is no point of the series.
+  void widen(State& series, double value);
+  // Writes what was added, in the caller's transaction: to all series, or to one.
   void write();
+  void write(State& series);
 
   // Call after a rollback: drops the cache, which may hold what was never written.
   void forget();
@@ -52,7 +64,7 @@ class SeriesTable {
     std::unordered_map<std::string, State, KeyHash, std::equal_to<>> known;
   };
   JobSeries& job_series(JobId job);
-  void write(State& series);
+  void write_points(State& series);
 
   Database& database_;
   Statement count_series_, find_series_, insert_series_, update_series_;

@@ -1,12 +1,13 @@
 #include "coordinator/store/store.h"
 
 #include "coordinator/store/log_keeper.h"
+#include "coordinator/store/run_change.h"
 #include "coordinator/store/writer.h"
 
 namespace podium {
 namespace {
 
-constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
+constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting, and of what programs log
 
 }  // namespace
 
@@ -15,6 +16,7 @@ Store::Store(std::filesystem::path home, Post post, const StoreOptions& options)
       options_(options),
       post_(post),
       queued_bytes_(std::make_shared<std::atomic<std::size_t>>(0)),
+      queued_changes_(std::make_shared<std::atomic<std::size_t>>(0)),
       writer_(std::make_unique<Writer>(home_, std::move(post), options.retention)),
       logs_(std::make_unique<LogKeeper>(home_, options.logs, options.retention[Kept::logs])),
       room_(std::in_place, home_, options.disk_reserve) {}
@@ -53,6 +55,23 @@ void Store::ingest(std::shared_ptr<StreamBatch> streams, IngestDone done) {
                  if (error) return post_([finish, error] { finish(error); });
                  writer_->ingest(std::move(streams), std::move(finish));
                });
+}
+
+void Store::change(std::shared_ptr<const RunChange> change, RunDone done) {
+  const std::size_t size = size_of(*change);
+  std::optional<Error> why;
+  if (*queued_changes_ + size > kMostQueued)
+    why = Error{ErrorCode::unavailable,
+                "too much that programs log is waiting to be written; log it again soon", ""};
+  else
+    why = refusal();
+  if (why) return post_([done = std::move(done), error = *why] { done(error); });
+  *queued_changes_ += size;
+  writer_->change(std::move(change), [done = std::move(done), queued = queued_changes_,
+                                      size](const Result<std::int64_t>& result) {
+    *queued -= size;
+    done(result);
+  });
 }
 
 std::optional<Error> Store::failure() const { return writer_->failure(); }

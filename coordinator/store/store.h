@@ -28,6 +28,8 @@
 namespace podium {
 
 class LogKeeper;
+struct NewRun;
+struct RunChange;
 
 // The parts of a new experiment that the event log does not hold.
 struct ExperimentText {
@@ -54,6 +56,7 @@ struct Commit {
   std::vector<WaitMark> waits = {};
   std::vector<DrawnEnergy> energy = {};
   std::vector<RetentionChange> retention = {};
+  std::shared_ptr<const NewRun> run = {};  // of the RunTracked among the events
 };
 
 // What a restarted coordinator continues with.
@@ -102,6 +105,12 @@ class Store {
   using IngestDone = std::function<void(const std::optional<Error>&)>;
   void ingest(std::shared_ptr<StreamBatch> streams, IngestDone done);
 
+  // Writes what a program logs, wholly or not at all. When `done` runs, it is on disk, as is every turn
+  // committed before this call. The number is that of what was made, 0 where nothing was. Errors: the
+  // change's own, or `unavailable` when the queue or the disk is full.
+  using RunDone = std::function<void(const Result<std::int64_t>&)>;
+  void change(std::shared_ptr<const RunChange> change, RunDone done);
+
   // Why turns cannot be written at present, if so; they wait.
   std::optional<Error> failure() const;
 
@@ -123,7 +132,8 @@ class Store {
   std::filesystem::path home_;
   StoreOptions options_;
   Post post_;
-  std::shared_ptr<std::atomic<std::size_t>> queued_bytes_;  // of streams; shared with their callbacks
+  std::shared_ptr<std::atomic<std::size_t>> queued_bytes_;    // of streams; shared with their callbacks
+  std::shared_ptr<std::atomic<std::size_t>> queued_changes_;  // of changes of runs, likewise
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<LogKeeper> logs_;  // after the writer, which it hands on to
   std::optional<DiskRoom> room_;     // once the database is there

@@ -23,7 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr int kWriterCacheKib = 2048;
 constexpr std::size_t kPiece = 512 << 10;  // bytes of streams in one transaction
-constexpr int kLivePoints = 200;           // of one metric in one batch
+constexpr std::size_t kChangesAtOnce = 2000;
+constexpr std::size_t kChangedAtOnce = 4 << 20;  // bytes
+constexpr int kLivePoints = 200;                 // of one metric in one batch
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
 // events themselves, however large the state is.
 constexpr std::int64_t kSnapshotEvery = 5000;
@@ -69,6 +71,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       ledger_totals_(database_),
       energy_(database_),
       ingestor_(database_),
+      runs_(database_, ingestor_.series()),
       rules_(database_),
       pruner_(database_, retention),
       closer_(database_),
@@ -93,6 +96,14 @@ void Store::Writer::commit(Commit turn, std::function<void()> done) {
   {
     const std::lock_guard lock(mutex_);
     turns_.push_back({std::move(turn), std::move(done)});
+  }
+  wake_.notify_one();
+}
+
+void Store::Writer::change(std::shared_ptr<const RunChange> change, RunDone done) {
+  {
+    const std::lock_guard lock(mutex_);
+    changes_.push_back({std::move(change), std::move(done)});
   }
   wake_.notify_one();
 }
@@ -161,9 +172,9 @@ void Store::Writer::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
     const bool woken = wake_.wait_until(lock, keep_house_at_, [this] {
-      return stopping_ || !turns_.empty() || !batches_.empty() || snapshot_;
+      return stopping_ || !turns_.empty() || !changes_.empty() || !batches_.empty() || snapshot_;
     });
-    const bool idle = turns_.empty() && batches_.empty() && !snapshot_;
+    const bool idle = turns_.empty() && changes_.empty() && batches_.empty() && !snapshot_;
     std::deque<Turn> turns = std::exchange(turns_, {});
     const std::optional<Snapshot> snapshot = std::exchange(snapshot_, std::nullopt);
     lock.unlock();
@@ -176,6 +187,7 @@ void Store::Writer::work() {
       if (!turns.empty()) write_turns(std::move(turns));
       if (snapshot) write_snapshot(*snapshot);
     } else {
+      write_some_changes();
       write_some_streams();
     }
   }
@@ -270,16 +282,55 @@ std::int64_t Store::Writer::write(const Event& event) {
 // After the events that created what it belongs to.
 void Store::Writer::write_the_rest(const Commit& commit) {
   if (commit.experiment) projections_.take(*commit.experiment);
+  for (const Event& event : commit.events)
+    if (const auto* tracked = std::get_if<RunTracked>(&event.body); tracked && commit.run)
+      runs_.begin(tracked->job, *commit.run);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
   for (const WaitMark& wait : commit.waits) ledger_.take(wait);
   for (const DrawnEnergy& drawn : commit.energy) energy_.add(drawn);
   for (const RetentionChange& change : commit.retention) rules_.take(change);
 }
 
+std::vector<Store::Writer::Change> Store::Writer::some_changes() {
+  std::vector<Change> some;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t bytes = 0; !changes_.empty() && some.size() < kChangesAtOnce && bytes < kChangedAtOnce;) {
+    bytes += size_of(*changes_.front().change);
+    some.push_back(std::move(changes_.front()));
+    changes_.pop_front();
+  }
+  return some;
+}
+
+// One transaction; each is answered for itself once it is on disk. Where it fails, whoever logs repeats it.
+void Store::Writer::write_some_changes() {
+  auto changes = std::make_shared<std::vector<Change>>(some_changes());
+  if (changes->empty()) return;
+  try {
+    Transaction transaction(database_);
+    for (Change& change : *changes) change.result = runs_.take(*change.change);
+    runs_.write();
+    transaction.commit();
+  } catch (const std::exception& error) {  // a full disk, mostly
+    runs_.forget();
+    ingestor_.forget();
+    for (Change& change : *changes)
+      change.result =
+          Error{ErrorCode::unavailable, std::string("it could not be written: ") + error.what(), ""};
+  }
+  post_([changes] {
+    for (const Change& change : *changes) change.done(change.result);
+  });
+}
+
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
 // disk.
 void Store::Writer::write_some_streams() {
   std::deque<Batch> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    if (batches_.empty()) return;
+  }
   try {
     Transaction transaction(database_);
     for (std::size_t budget = kPiece; budget > 0;) {

@@ -1,7 +1,7 @@
-// The store's one writing thread. Turns of the loop go first and are committed together; streams follow in
-// pieces so small that no turn waits long behind them. A turn that the disk refuses is repeated until it is
-// written, because the state in memory already contains it; meanwhile failure() returns the reason. A
-// snapshot is serialised on a thread of its own and then written here.
+// The store's one writing thread. Turns of the loop go first and are committed together; what programs log
+// and streams follow, in pieces so small that no turn waits long behind them. A turn that the disk refuses is
+// repeated until it is written, because the state in memory already contains it; meanwhile failure() returns
+// the reason. A snapshot is serialised on a thread of its own and then written here.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 #include "coordinator/store/projections.h"
 #include "coordinator/store/pruner.h"
 #include "coordinator/store/retention_rules.h"
+#include "coordinator/store/run_writer.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
@@ -36,6 +37,7 @@ class Store::Writer {
   void note_clock_step(Time from, Time to, Duration step);
   Loaded load(const ClusterState& empty);
   void commit(Commit turn, std::function<void()> done);
+  void change(std::shared_ptr<const RunChange> change, RunDone done);
   void ingest(std::shared_ptr<StreamBatch> streams, IngestDone done);
   bool wants_snapshot() const;
   std::optional<Error> failure() const;
@@ -48,6 +50,12 @@ class Store::Writer {
   struct Batch {
     std::shared_ptr<StreamBatch> streams;
     IngestDone done;
+  };
+
+  struct Change {
+    std::shared_ptr<const RunChange> change;
+    RunDone done;
+    Result<std::int64_t> result = 0;
   };
 
   struct Snapshot {
@@ -67,6 +75,8 @@ class Store::Writer {
   bool wait_for_the_disk(const SqliteError& error);
   std::int64_t write(const Event& event);
   void write_the_rest(const Commit& commit);
+  std::vector<Change> some_changes();
+  void write_some_changes();
   void write_some_streams();
   void refuse(std::deque<Batch> batches, const std::string& why);
 
@@ -79,14 +89,16 @@ class Store::Writer {
   LedgerTotals ledger_totals_;
   EnergyRows energy_;
   Ingestor ingestor_;
+  RunWriter runs_;
   RetentionWriter rules_;
   Pruner pruner_;
   ChunkCloser closer_;
   std::int64_t last_event_;  // that was written
 
-  mutable std::mutex mutex_;  // guards the next six
+  mutable std::mutex mutex_;  // guards the next seven
   std::condition_variable wake_;
   std::deque<Turn> turns_;
+  std::deque<Change> changes_;
   std::deque<Batch> batches_;
   std::optional<Snapshot> snapshot_;  // to be written
   std::string failure_;               // why turns wait; "" while they do not

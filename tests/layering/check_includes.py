@@ -31,7 +31,7 @@ LAYERS = {
     "coordinator/specs": ["coordinator/core", "common/spec", "common/git"],
     "coordinator/loop": ["coordinator/core", "coordinator/store", "common/net"],
     "coordinator/serving": ["coordinator/loop"],
-    "coordinator/mlflow": ["common/net", "common/spec"],
+    "coordinator/mlflow": ["coordinator/store", "common/net", "common/spec"],
     "coordinator/api": ["coordinator/mlflow", "coordinator/loop", "coordinator/serving", "coordinator/forecast", "coordinator/tracking", "coordinator/specs", "common/spec"],
     "coordinator": ["coordinator/api", "coordinator/specs"],
     "agent/core": ["common/model"],

@@ -17,6 +17,7 @@ export function job(changes: Partial<Job> = {}): Job {
     revision: 1,
     experiment: 3,
     name: "quickstart",
+    tracked: false,
     state: "running",
     priority: 50,
     account: "default",

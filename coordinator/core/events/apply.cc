@@ -194,6 +194,11 @@ struct ClusterApplier {
     ++state.next_experiment.value;
   }
   void operator()(const JobQueued& e) const { queue_job(state, e, at); }
+  void operator()(const RunTracked& e) const {
+    PODIUM_CHECK(e.job == state.next_job, "job ids are given in order");
+    PODIUM_CHECK(e.experiment < state.next_experiment, "a run belongs to an experiment");
+    ++state.next_job.value;
+  }
   void operator()(const JobRecalled& e) const { recall_job(state, e, at); }
   void operator()(const SweepBegun& e) const {
     Halving& halving = state.sweeps[e.experiment];
@@ -298,7 +303,8 @@ void apply(ClusterState& state, const Event& event) {
   const bool enters =
       std::holds_alternative<JobQueued>(event.body) || std::holds_alternative<JobRecalled>(event.body);
   const bool may_have_ended = std::holds_alternative<RungReached>(event.body);
-  if (job && !enters && !may_have_ended)
+  const bool never_lives = std::holds_alternative<RunTracked>(event.body);
+  if (job && !enters && !may_have_ended && !never_lives)
     apply_to_existing_job(state, event, *job);
   else
     std::visit(ClusterApplier{state, event.at}, event.body);

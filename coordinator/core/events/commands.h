@@ -29,6 +29,12 @@ struct SubmitExperiment {
   std::vector<JobLinks> links = {};
 };
 
+// A run that a program elsewhere logs: it gets a job's number, and is not scheduled.
+struct TrackRun {
+  std::optional<ExperimentId> experiment = {};  // that it joins; none: a new one
+  std::string name = {};                        // of the new one
+};
+
 struct CancelJob {
   JobId job;
 };
@@ -157,10 +163,10 @@ struct Tick {};
 // The coordinator has just rebuilt its state: silence while it was down does not count against nodes.
 struct CoordinatorUp {};
 
-using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
-                             ExtendJob, DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode,
-                             AdoptNode, ChangeAccount, DeleteAccount, NodeReported, CheckpointSaved, RungTold,
-                             PauseReplica, PromoteReplica, Tick, CoordinatorUp>;
+using Command = std::variant<SubmitExperiment, TrackRun, CancelJob, HoldJob, ReleaseJob, PrioritiseJob,
+                             RequeueJob, ExtendJob, DrainNode, ResumeNode, ReserveNode, UnreserveNode,
+                             LabelNode, AdoptNode, ChangeAccount, DeleteAccount, NodeReported,
+                             CheckpointSaved, RungTold, PauseReplica, PromoteReplica, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

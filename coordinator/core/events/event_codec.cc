@@ -31,6 +31,7 @@ json body_json(const ExperimentCreated& e) { return {{"experiment", e.experiment
 json body_json(const JobQueued& e) {
   return {{"job", e.job.value}, {"experiment", e.experiment.value}, {"request", request_json(e.request)}};
 }
+json body_json(const RunTracked& e) { return {{"job", e.job.value}, {"experiment", e.experiment.value}}; }
 json body_json(const AttemptCreated& e) {
   return with(attempt_id_json(e.attempt), {{"allocation", allocation_json(e.allocation)}});
 }
@@ -130,6 +131,10 @@ ExperimentCreated body_from(const json& in) {
 template <>
 JobQueued body_from(const json& in) {
   return {job_from(in.at("job")), {in.at("experiment").get<std::int64_t>()}, request_from(in.at("request"))};
+}
+template <>
+RunTracked body_from(const json& in) {
+  return {job_from(in.at("job")), {in.at("experiment").get<std::int64_t>()}};
 }
 template <>
 AttemptCreated body_from(const json& in) {
@@ -358,7 +363,8 @@ constexpr std::string_view kTypes[] = {"experiment_created",
                                        "trial_paused",
                                        "trial_promoted",
                                        "replica_paused",
-                                       "replica_promoted"};
+                                       "replica_promoted",
+                                       "run_tracked"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

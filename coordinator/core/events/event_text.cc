@@ -107,6 +107,7 @@ const auto kDescribe = Overloaded{
       return "experiment " + to_string(e.experiment) + " \"" + e.name + "\" submitted";
     },
     [](const JobQueued& e) { return "queued with priority " + std::to_string(e.request.priority); },
+    [](const RunTracked&) { return std::string("begun by a program that Podium did not start"); },
     [](const AttemptCreated& e) { return describe_allocation(e); },
     [](const TaskStarted& e) { return rank_of(e.task) + " runs as process " + std::to_string(e.pid); },
     [](const TaskExited& e) {

@@ -27,6 +27,13 @@ struct JobQueued {
   bool operator==(const JobQueued&) const = default;
 };
 
+// A program elsewhere logs a run. The number is all that the core knows of it.
+struct RunTracked {
+  JobId job;
+  ExperimentId experiment;
+  bool operator==(const RunTracked&) const = default;
+};
+
 struct AttemptCreated {
   AttemptId attempt;
   Allocation allocation;
@@ -323,7 +330,7 @@ struct Event {
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
                NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
                JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
-               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted>
+               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted, RunTracked>
       body;
 
   bool operator==(const Event&) const = default;

@@ -233,6 +233,15 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   return events;
 }
 
+Result<Events> track(const ClusterState& state, const TrackRun& command, Time now) {
+  if (!command.experiment)
+    return Events{{now, ExperimentCreated{state.next_experiment, command.name}},
+                  {now, RunTracked{state.next_job, state.next_experiment}}};
+  if (command.experiment->value < 1 || *command.experiment >= state.next_experiment)
+    return Error{ErrorCode::not_found, "there is no experiment " + to_string(*command.experiment), ""};
+  return Events{{now, RunTracked{state.next_job, *command.experiment}}};
+}
+
 Result<Events> cancel(const ClusterState& state, JobId id, Time now) {
   if (auto error = not_alive(state, id)) return std::move(*error);
   Events events;

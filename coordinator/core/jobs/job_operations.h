@@ -1,5 +1,6 @@
-// What users do to jobs: submit, cancel, hold, release, prioritise, requeue, extend; and what the end of a
-// job means for jobs that wait for it. A request for what is already so changes nothing and is no mistake.
+// What users do to jobs: submit, track, cancel, hold, release, prioritise, requeue, extend; and what the end
+// of a job means for jobs that wait for it. A request for what is already so changes nothing and is no
+// mistake.
 #pragma once
 
 #include "common/base/error.h"
@@ -9,6 +10,7 @@
 namespace podium {
 
 Result<Events> submit(const ClusterState& state, const SubmitExperiment& command, Time now);
+Result<Events> track(const ClusterState& state, const TrackRun& command, Time now);
 Result<Events> cancel(const ClusterState& state, JobId job, Time now);
 Result<Events> hold(const ClusterState& state, JobId job, Time now);
 Result<Events> release(const ClusterState& state, JobId job, Time now);

@@ -166,5 +166,38 @@ TEST(Sqlite, RollsBackWhatWasNotCommitted) {
   EXPECT_EQ(count.integer(0), 0);
 }
 
+// Jobs of before are MLflow's runs, too: of experiments by their names, with what a submission writes now.
+TEST(Migrations, MakeRunsOfTheJobsOfBefore) {
+  TempFolder folder;
+  Database old(folder.path() / "old.db", Access::write, 100);
+  migrate(old, 25);
+  old.run(R"sql(
+    INSERT INTO experiments (id, name, created_ms, source) VALUES (1, 'x', 10, ''), (2, 'y', 20, '{"commit":"abc"}'), (3, 'x', 30, '');
+    INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,
+                      command, submitted_ms, labels, spec)
+      VALUES (1, 1, 'a', 'running', 'cpu', 1, 0, 1, 1, 1, 0, 0, '{}', '{"name":"a","labels":{"k":"v"},"training":{"optimizer":{"lr":1e-05}}}'),
+             (2, 2, 'b', 'running', 'cpu', 1, 0, 1, 1, 1, 0, 0, '{"k":"v"}', '{}'),
+             (3, 3, 'c', 'running', 'cpu', 1, 0, 1, 1, 1, 0, 0, '{}', '{}'),
+             (4, 3, 'd', 'running', 'cpu', 1, 0, 1, 1, 1, 0, 0, '{}', '{}');
+  )sql");
+  migrate(old);
+  const auto told = [&](const std::string& sql) {
+    Statement rows(old, sql);
+    rows.start().next();
+    return rows.text(0);
+  };
+  EXPECT_EQ(told("SELECT group_concat(id || name || created_ms, ' ') FROM (SELECT * FROM run_groups WHERE id "
+                 "> 0 ORDER BY id)"),
+            "1x10 2y20");
+  EXPECT_EQ(told("SELECT group_concat(run_group, ' ') FROM (SELECT * FROM jobs ORDER BY id)"), "1 2 1 1");
+  EXPECT_EQ(told("SELECT group_concat(job || key || '=' || value, ' ') FROM params"),
+            "1training.optimizer.lr=1e-05");
+  EXPECT_EQ(told("SELECT group_concat(key || '=' || value, ' ') FROM (SELECT * FROM tags WHERE job = 2 ORDER "
+                 "BY key)"),
+            "k=v mlflow.runName=b mlflow.source.git.commit=abc mlflow.user=default podium.job=2");
+  EXPECT_EQ(told("SELECT group_concat(job || ':' || value, ' ') FROM tags WHERE key = 'podium.study'"),
+            "3:3 4:3");
+}
+
 }  // namespace
 }  // namespace podium

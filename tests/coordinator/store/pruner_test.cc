@@ -96,6 +96,34 @@ TEST_F(PrunerTest, ThinsCurvesAndKeepsTheirSummary) {
   EXPECT_GT(history(), 0u) << "for which it is too early";
 }
 
+TEST_F(PrunerTest, ForgetsThePointsThatAreRepeatedOften) {
+  const auto repeat = [&](const std::string& series, int times) {
+    Database(home_.path() / "podium.db", Access::write, 1000)
+        .run("INSERT INTO repeated_points SELECT " + series +
+             ", 1, value, 0 FROM (WITH RECURSIVE n(value) AS "
+             "(SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT " +
+             std::to_string(times) + ") SELECT value FROM n)");
+  };
+  const auto count = [&](const std::string& series) {
+    Database database(home_.path() / "podium.db", Access::write, 1000);
+    Statement rows(database, "SELECT count(*) FROM repeated_points WHERE series = " + series);
+    rows.start().next();
+    return rows.integer(0);
+  };
+  Database(home_.path() / "podium.db", Access::write, 1000)
+      .run(
+          "INSERT INTO series (id, job, key, attempt, last_step, last_ms) VALUES (50, 1, 'few', 0, 0, 0), "
+          "(51, 2, 'other', 0, 0, 0)");
+  repeat("1", kThinnedFrom + 1500);
+  repeat("50", kThinnedFrom);
+  repeat("51", kThinnedFrom + 1);
+  end_job();
+  prune(at_second(100 + 3600));
+  EXPECT_EQ(count("1"), 0);
+  EXPECT_EQ(count("50"), kThinnedFrom) << "so few stay";
+  EXPECT_EQ(count("51"), kThinnedFrom + 1) << "of another job";
+}
+
 TEST_F(PrunerTest, ForgetsHistoryLater) {
   end_job();
   prune(at_second(100 + 10 * 3600));

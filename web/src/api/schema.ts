@@ -1673,6 +1673,8 @@ export interface components {
             revision: components["schemas"]["Revision"];
             experiment: number;
             name: string;
+            /** @description A program elsewhere logs it over MLflow's API: nobody schedules it, it has no devices, no kind and no walltime, and its state and its times are as its program tells them */
+            tracked: boolean;
             state: components["schemas"]["JobState"];
             priority: number;
             /** @description Whose share, quota and limit it counts against: nlp/bert */
@@ -1680,13 +1682,17 @@ export interface components {
             /** @description Does not start, or start again, until it is released: an operator wishes it, or `reason` says what nodes know and a restored database does not */
             held: boolean;
             labels: components["schemas"]["Labels"];
-            /** @description That it holds or last held; while it waits, the fewest it may start on */
+            /** @description That it holds or last held; while it waits, the fewest it may start on; 0: it is tracked */
             devices: number;
             sizes: components["schemas"]["Sizes"];
             /** @description 0: as many as fit */
             per_node: number;
-            /** @enum {unknown} */
-            kind: "cpu" | "gpu";
+            /**
+             * @description Empty: it is tracked
+             * @enum {unknown}
+             */
+            kind: "cpu" | "gpu" | "";
+            /** @description 0: it is tracked */
             walltime_seconds: number;
             max_restarts: number;
             /** @description It runs a program of the user's own, not a training of podium-worker */

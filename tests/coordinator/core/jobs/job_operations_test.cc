@@ -47,6 +47,23 @@ TEST_F(JobOperations, HeldJobsWaitOutsideOfTheQueues) {
   EXPECT_EQ(state_of(held), JobState::starting);
 }
 
+TEST_F(JobOperations, ATrackedRunTakesANumberAndNothingElse) {
+  const JobId before = submit(request_for(1));
+  const ClusterState was = state_;
+  turn(TrackRun{{}, "elsewhere"});
+  turn(TrackRun{ExperimentId{was.next_experiment.value}, ""});
+  EXPECT_EQ(state_.next_job.value, was.next_job.value + 2);
+  EXPECT_EQ(state_.next_experiment.value, was.next_experiment.value + 1);
+  EXPECT_EQ(state_.jobs.size(), was.jobs.size()) << "it is not scheduled";
+  EXPECT_EQ(state_.epoch, was.epoch) << "and no plan looks at it";
+  EXPECT_EQ(submit(request_for(1)).value, before.value + 3);
+  for (const std::int64_t none : {0, 99})
+    EXPECT_FALSE(handle(state_, TrackRun{ExperimentId{none}, ""}, now_)) << none;
+  const Result<Events> refused = handle(state_, HoldJob{{before.value + 1}}, now_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors().front().code, ErrorCode::conflict);
+}
+
 TEST_F(JobOperations, HoldingARunningJobLetsItGoOn) {
   const JobId id = run_one();
   turn(HoldJob{id});

@@ -1,0 +1,43 @@
+// Writes the points that programs log over MLflow's API, of which many may be at one step. The series has, at
+// each step, that with the largest time, then value; the others lie in the table `repeated_points`. What is
+// there already is left out. In the caller's transaction, on the writer's thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "coordinator/store/run_change.h"
+#include "coordinator/store/series_table.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+class RunPoints {
+ public:
+  RunPoints(Database& database, SeriesTable& series);
+
+  // Nothing, or why the points are refused: then none is added.
+  std::optional<Error> add(JobId job, const std::vector<RunPoint>& points);
+
+ private:
+  struct OfSeries {
+    std::string_view key;
+    std::vector<StoredPoint> points;
+  };
+
+  static std::vector<OfSeries> by_key(const std::vector<RunPoint>& points);
+  void add(AttemptId job, SeriesTable::State& series, std::vector<StoredPoint> points);
+  void add_one(AttemptId job, SeriesTable::State& series, const StoredPoint& point);
+  void settle(AttemptId job, SeriesTable::State& series, const StoredPoint& before, const StoredPoint& now);
+  void add_to_earlier(AttemptId job, SeriesTable::State& series, std::span<const StoredPoint> points);
+  void repeat(SeriesTable::State& series, const StoredPoint& point);
+
+  Database& database_;
+  SeriesTable& series_;
+  Statement put_repeated_;
+};
+
+}  // namespace podium

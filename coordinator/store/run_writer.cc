@@ -1,0 +1,181 @@
+#include "coordinator/store/run_writer.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "common/model/codec.h"
+#include "coordinator/store/one_row.h"
+
+namespace podium {
+namespace {
+
+Error refused(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
+
+}  // namespace
+
+RunWriter::RunWriter(Database& db, SeriesTable& series)
+    : series_(series),
+      points_(db, series),
+      groups_(db),
+      history_(db),
+      begin_(db, "UPDATE jobs SET run_group = ?2, name = ?3, user = ?4, started_ms = ?5 WHERE id = ?1"),
+      find_(db, "SELECT tracked, deleted, state FROM jobs WHERE id = ?1"),
+      param_(db, "SELECT value FROM params WHERE job = ?1 AND key = ?2"),
+      count_params_(db, "SELECT count(*) FROM params WHERE job = ?1"),
+      put_param_(db, "INSERT OR IGNORE INTO params (job, key, value) VALUES (?1, ?2, ?3)"),
+      count_tags_(db, "SELECT count(*) FROM tags WHERE job = ?1"),
+      has_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2"),
+      put_tag_(db, "INSERT OR REPLACE INTO tags (job, key, value) VALUES (?1, ?2, ?3)"),
+      remove_tag_(db, "DELETE FROM tags WHERE job = ?1 AND key = ?2"),
+      // Those that people give, as labels, which lists show and find.
+      show_tags_(
+          db,
+          "UPDATE jobs SET labels = (SELECT json_group_object(key, value) FROM (SELECT key, value FROM "
+          "tags WHERE job = ?1 AND key NOT LIKE 'mlflow.%' AND length(value) <= 200 LIMIT 50))"
+          " WHERE id = ?1"),
+      rename_(db, "UPDATE jobs SET name = ?2 WHERE id = ?1"),
+      set_state_(db, "UPDATE jobs SET state = ?2, ended_ms = ?3 WHERE id = ?1"),
+      set_deleted_(db, "UPDATE jobs SET deleted = ?2 WHERE id = ?1"),
+      count_inputs_(db, "SELECT count(*) FROM run_inputs WHERE job = ?1"),
+      put_input_(db, "INSERT OR REPLACE INTO run_inputs (job, kind, id, body) VALUES (?1, ?2, ?3, ?4)"),
+      progress_(db,
+                "UPDATE jobs SET step = max(coalesce(step, 0), ?2), steps = 0, progress_ms = ?3"
+                " WHERE id = ?1 AND tracked") {}
+
+void RunWriter::begin(JobId job, const NewRun& run) {
+  begin_.run(job.value, run.group.value, run.name, run.user, run.started_ms);
+  put_tags(job, true, run.tags);
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change) {
+  return std::visit([&](const auto& what) { return take(change, what); }, change.what);
+}
+
+// Its row, unless there is none or it was deleted.
+Result<RunWriter::Row> RunWriter::writable(JobId run, bool also_deleted) {
+  if (!find_.start(run.value).next())
+    return Error{ErrorCode::not_found, "there is no job " + to_string(run), ""};
+  const Row row{find_.integer(0) != 0, job_state_from(find_.text(2))};
+  const bool deleted = find_.integer(1) != 0;
+  find_.start();
+  if (deleted && !also_deleted)
+    return refused("the run (job " + to_string(run) +
+                   ") must be in the 'active' state and is in the 'deleted' state; restore it to log to it");
+  return row;
+}
+
+std::optional<Error> RunWriter::check_params(JobId run, const std::vector<KeyValue>& params) {
+  std::int64_t fresh = 0;
+  for (const auto& [key, value] : params) {
+    if (!param_.start(run.value, key).next()) {
+      ++fresh;
+      continue;
+    }
+    const std::string before = param_.text(0);
+    param_.start();
+    if (before != value)
+      return refused(
+          fmt::format("Changing param values is not allowed. Param with key='{}' was already logged "
+                      "with value='{}' for job {}. Attempted logging new value '{}'",
+                      key, before, run.value, value));
+  }
+  if (fresh > 0 && number_in(count_params_.start(run.value)) + fresh > kMostRunParams)
+    return refused(fmt::format("a run may have {} params", kMostRunParams));
+  return std::nullopt;
+}
+
+std::optional<Error> RunWriter::check_tags(JobId run, const std::vector<KeyValue>& tags) {
+  const std::int64_t fresh = std::ranges::count_if(
+      tags, [&](const KeyValue& tag) { return !has_row(has_tag_.start(run.value, tag.key)); });
+  if (fresh == 0 || number_in(count_tags_.start(run.value)) + fresh <= kMostRunTags) return std::nullopt;
+  return refused(fmt::format("a run may have {} tags", kMostRunTags));
+}
+
+// A job has the name that its spec gives it.
+void RunWriter::put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags) {
+  for (const auto& [key, value] : tags) {
+    if (key == kRunNameTag && !tracked) continue;
+    put_tag_.run(run.value, key, value);
+    if (key == kRunNameTag) rename_.run(run.value, value);
+  }
+  if (tracked && !tags.empty()) show_tags_.run(run.value);
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& log) {
+  const Result<Row> row = writable(change.run);
+  if (!row) return row.errors();
+  if (const auto error = check_params(change.run, log.params)) return *error;
+  if (const auto error = check_tags(change.run, log.tags)) return *error;
+  if (const auto error = points_.add(change.run, log.points)) return *error;
+  for (const auto& [key, value] : log.params) put_param_.run(change.run.value, key, value);
+  put_tags(change.run, row->tracked, log.tags);
+  if (log.points.empty()) return 0;
+  Reached& reached = reached_[change.run];
+  reached.now_ms = change.now_ms;
+  for (const RunPoint& point : log.points) reached.step = std::max(reached.step, point.step);
+  return 0;
+}
+
+void RunWriter::change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms) {
+  const JobState to = update.state.value_or(from);
+  const bool over = is_terminal(to);
+  if (to == from && !(over && update.ended_ms)) return;
+  std::optional<std::int64_t> ended;
+  if (over) ended = update.ended_ms.value_or(now_ms);
+  set_state_.run(run.value, to_string(to), ended);
+  if (to == from) return;
+  history_.add(run, from_millis(now_ms), "job_state_changed", to == JobState::failed ? "error" : "info",
+               fmt::format("{} → {}, as its program tells", to_string(from), to_string(to)));
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change, const UpdateRun& update) {
+  const Result<Row> row = writable(change.run);
+  if (!row) return row.errors();
+  if (!row->tracked) return 0;
+  change_state(change.run, row->state, update, change.now_ms);
+  if (update.name) put_tags(change.run, true, {{kRunNameTag, *update.name}});
+  return 0;
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change, const RemoveRunTag& remove) {
+  const Result<Row> row = writable(change.run);
+  if (!row) return row.errors();
+  if (!has_row(has_tag_.start(change.run.value, remove.key)))
+    return Error{ErrorCode::not_found, "job " + to_string(change.run) + " has no tag \"" + remove.key + "\"",
+                 ""};
+  remove_tag_.run(change.run.value, remove.key);
+  if (row->tracked) show_tags_.run(change.run.value);
+  return 0;
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change, const DeleteRun& remove) {
+  const Result<Row> row = writable(change.run, true);
+  if (!row) return row.errors();
+  if (!row->tracked && remove.deleted)
+    return refused(
+        "job " + to_string(change.run) +
+        " is scheduled by Podium and stays in its lists; only runs that a program logs by itself are "
+        "deleted");
+  set_deleted_.run(change.run.value, remove.deleted);
+  return 0;
+}
+
+Result<std::int64_t> RunWriter::take(const RunChange& change, const AddRunInputs& add) {
+  const Result<Row> row = writable(change.run);
+  if (!row) return row.errors();
+  if (number_in(count_inputs_.start(change.run.value)) + std::ssize(add.inputs) > kMostRunInputs)
+    return refused(fmt::format("a run may have {} datasets and models", kMostRunInputs));
+  for (const auto& [kind, id, body] : add.inputs) put_input_.run(change.run.value, kind, id, body);
+  return 0;
+}
+
+void RunWriter::write() {
+  series_.write();
+  for (const auto& [run, reached] : reached_) progress_.run(run.value, reached.step, reached.now_ms);
+  reached_.clear();
+}
+
+void RunWriter::forget() { reached_.clear(); }
+
+}  // namespace podium

@@ -1,0 +1,65 @@
+// Writes what programs log, change by change, in the caller's transaction. A change that is refused has
+// written nothing, so that the others of the transaction stand. Lives on the writer's thread.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "coordinator/store/history.h"
+#include "coordinator/store/run_change.h"
+#include "coordinator/store/run_group_writer.h"
+#include "coordinator/store/run_points.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+class RunWriter {
+ public:
+  RunWriter(Database& database, SeriesTable& series);
+
+  // For a job that RunTracked has just made.
+  void begin(JobId job, const NewRun& run);
+
+  Result<std::int64_t> take(const RunChange& change);
+  // Call before the commit.
+  void write();
+  // Call after a rollback.
+  void forget();
+
+ private:
+  struct Row {
+    bool tracked = false;
+    JobState state = JobState::running;
+  };
+
+  Result<Row> writable(JobId run, bool also_deleted = false);
+  std::optional<Error> check_params(JobId run, const std::vector<KeyValue>& params);
+  std::optional<Error> check_tags(JobId run, const std::vector<KeyValue>& tags);
+  void put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
+  void change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms);
+  Result<std::int64_t> take(const RunChange& change, const LogToRun& log);
+  Result<std::int64_t> take(const RunChange& change, const UpdateRun& update);
+  Result<std::int64_t> take(const RunChange& change, const RemoveRunTag& remove);
+  Result<std::int64_t> take(const RunChange& change, const DeleteRun& remove);
+  Result<std::int64_t> take(const RunChange& change, const AddRunInputs& add);
+  template <class GroupChange>
+  Result<std::int64_t> take(const RunChange& change, const GroupChange& group) {
+    return groups_.take(change.now_ms, group);
+  }
+
+  SeriesTable& series_;
+  RunPoints points_;
+  RunGroupWriter groups_;
+  History history_;
+  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, remove_tag_,
+      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, put_input_, progress_;
+
+  struct Reached {
+    std::int64_t step = 0, now_ms = 0;
+  };
+  std::map<JobId, Reached> reached_;  // the highest step of each run since the last write()
+};
+
+}  // namespace podium

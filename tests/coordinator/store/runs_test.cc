@@ -1,0 +1,269 @@
+// What programs log to jobs and to tracked runs, as the tables have it.
+#include <cmath>
+
+#include "coordinator/store/run_reader.h"
+#include "coordinator/store/value_bits.h"
+#include "tests/coordinator/store/store_fixture.h"
+
+namespace podium {
+namespace {
+
+using Points = std::vector<std::tuple<std::int64_t, std::int64_t, double>>;
+
+class Runs : public testing::Test {
+ protected:
+  Result<std::int64_t> change(JobId run, auto what) {
+    RunChange change{to_millis(at_second(50)), run, {}};
+    change.what = std::move(what);
+    std::promise<Result<std::int64_t>> done;
+    store_.change(std::make_shared<const RunChange>(std::move(change)),
+                  [&](const Result<std::int64_t>& result) { done.set_value(result); });
+    return done.get_future().get();
+  }
+
+  void log(JobId run, std::vector<RunPoint> points) {
+    LogToRun log;
+    log.points = std::move(points);
+    const auto done = change(run, log);
+    ASSERT_TRUE(done) << describe(done.errors());
+  }
+
+  JobId track(std::int64_t number, const std::string& name = "a run") {
+    Commit turn;
+    turn.events = {{at_second(0), ExperimentCreated{{number}, "Default"}},
+                   {at_second(0), RunTracked{{number}, {number}}}};
+    turn.run = std::make_shared<const NewRun>(
+        NewRun{kDefaultRunGroup, name, "ada", 1000, {{"mlflow.runName", name}}});
+    commit_now(store_, std::move(turn));
+    return {number};
+  }
+
+  Points history(JobId run, const std::string& key) {
+    Points points;
+    for (const HistoryPoint& point : reader_->runs().history(run, key, 1'000'000, {}).rows)
+      points.emplace_back(point.step, point.time_ms, point.value);
+    return points;
+  }
+
+  RunMetric latest(JobId run) { return reader_->runs().run(run)->data.metrics.at(0); }
+
+  TempFolder folder_;
+  Store store_{folder_.path(), at_once()};
+  std::unique_ptr<Reader> reader_ = store_.open_reader();
+};
+
+TEST(ValueBits, AreInTheOrderOfTheValues) {
+  const double values[] = {-HUGE_VAL, -1e300, -1,    -5e-324,  -0.0,        0.0,
+                           5e-324,    1,      1e300, HUGE_VAL, std::nan("")};
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    const double back = value_of_bits(bits_of_value(values[i]));
+    EXPECT_TRUE(back == values[i] || (std::isnan(back) && std::isnan(values[i])));
+    EXPECT_EQ(std::signbit(back), std::signbit(values[i]));
+    if (i > 0) {
+      EXPECT_LT(bits_of_value(values[i - 1]), bits_of_value(values[i]));
+    }
+  }
+  EXPECT_EQ(bits_of_value(-std::nan("")), bits_of_value(std::nan("")));
+}
+
+// Thousands of points in an arbitrary order, at few steps and at many, against a set of them.
+TEST_F(Runs, KeepEveryPointOnceInWhateverOrderItComes) {
+  const JobId run = track(1);
+  std::set<std::tuple<std::int64_t, std::int64_t, double>> all;
+  std::uint64_t state = 1;
+  const auto any = [&](std::uint64_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int64_t>((state >> 33) % below);
+  };
+  for (int batch = 0; batch < 60; ++batch) {
+    std::vector<RunPoint> points;
+    const std::uint64_t steps = batch % 3 == 0 ? 5 : 20'000;
+    for (std::int64_t i = 0; i < 1 + any(400); ++i)
+      points.push_back({"m", any(steps) - 2, any(3), static_cast<double>(any(4))});
+    log(run, points);
+    for (const RunPoint& point : points) all.emplace(point.step, point.time_ms, point.value);
+    if (batch % 7 == 0) log(run, points);  // the answer was lost
+  }
+  EXPECT_EQ(history(run, "m"), Points(all.begin(), all.end()));
+  const auto [step, time, value] = *all.rbegin();
+  EXPECT_EQ(latest(run).step, step);
+  EXPECT_EQ(latest(run).time_ms, time);
+  EXPECT_EQ(latest(run).value, value);
+  const Series curve = reader_->series(run, "m", 1'000'000).points;
+  std::map<std::int64_t, std::tuple<std::int64_t, std::int64_t, double>> tops;
+  for (const auto& point : all) tops[std::get<0>(point)] = point;
+  ASSERT_EQ(curve.size(), tops.size());
+  for (const SeriesPoint& point : curve) EXPECT_EQ(point.value, std::get<2>(tops.at(point.step)));
+}
+
+TEST_F(Runs, AreReadInPagesThatEndAnywhere) {
+  const JobId run = track(1);
+  std::vector<RunPoint> points;
+  for (int i = 0; i < 5000; ++i) points.push_back({"m", i / 2, i % 2, 1});
+  log(run, points);
+  std::optional<HistoryPoint> after;
+  Points got;
+  for (bool more = true; more;) {
+    const auto page = reader_->runs().history(run, "m", 333, after);
+    for (const HistoryPoint& point : page.rows) got.emplace_back(point.step, point.time_ms, point.value);
+    EXPECT_LE(page.rows.size(), 333u);
+    after = page.rows.back();
+    more = page.more;
+  }
+  EXPECT_EQ(got, history(run, "m"));
+  EXPECT_EQ(got.size(), 5000u);
+  EXPECT_FALSE(reader_->runs().history(run, "m", 5000, {}).more);
+  EXPECT_TRUE(reader_->runs().history(run, "m", 4999, {}).more);
+}
+
+TEST_F(Runs, ExtremesCoverPointsThatAreNotOnTheCurve) {
+  const JobId run = track(1);
+  log(run, {{"m", 0, 5, 3}});
+  log(run, {{"m", 0, 4, -7}});
+  log(run, {{"m", 0, 3, 9}});
+  const MetricSummary summary = reader_->metrics(run).at(0);
+  EXPECT_EQ(summary.min, -7);
+  EXPECT_EQ(summary.max, 9);
+  EXPECT_EQ(summary.last, 3);
+  EXPECT_EQ(summary.count, 1);
+}
+
+TEST_F(Runs, AJobTakesPointsBesideThoseOfItsTasks) {
+  start_job(store_);
+  ASSERT_TRUE(ingest_now(store_, chunk(1, 0, metrics_line(1, 2.5) + metrics_line(2, 2.25))));
+  const std::string key = reader_->metrics({1}).at(0).key;
+  log({1}, {{key, 2, 99'999'999'999'999, 7}, {key, 3, 5, 1.5}});
+  const Points points = history({1}, key);
+  ASSERT_EQ(points.size(), 4u);
+  EXPECT_EQ(std::get<2>(points[1]), 2.25);
+  EXPECT_EQ(points[2], (std::tuple(std::int64_t{2}, std::int64_t{99'999'999'999'999}, 7.0)));
+  EXPECT_EQ(points[3], (std::tuple(std::int64_t{3}, std::int64_t{5}, 1.5)));
+  EXPECT_EQ(reader_->series({1}, key, 1000).points.at(1).value, 2.25) << "the task's own stays on the curve";
+  ASSERT_TRUE(ingest_now(
+      store_, chunk(1, std::ssize(metrics_line(1, 2.5) + metrics_line(2, 2.25)), metrics_line(4, 1))));
+  EXPECT_EQ(history({1}, key).size(), 5u);
+}
+
+TEST_F(Runs, AJobHasItsSpecAsParamsAndItsLabelsAsTags) {
+  Commit turn{queued_job(1, "tiny"), {}, {}, {}};
+  turn.experiment = ExperimentText{
+      {1},
+      "",
+      "",
+      R"({"commit":"abc","dirty":false})",
+      "",
+      {R"({"name":"tiny","labels":{"team":"nlp"},"training":{"optimizer":{"lr":1e-05,"weight_decay":0.5},"fp8":true,"none":null},"data":{"train":["a","b"]},"command":["x"]})"}};
+  commit_now(store_, std::move(turn));
+  const podium::Run run = reader_->runs().run({1}).value();
+  EXPECT_EQ(run.data.params, (std::vector<KeyValue>{{"command", "[\"x\"]"},
+                                                    {"data.train", "[\"a\",\"b\"]"},
+                                                    {"training.fp8", "true"},
+                                                    {"training.optimizer.lr", "1e-05"},
+                                                    {"training.optimizer.weight_decay", "0.5"}}));
+  EXPECT_EQ(run.data.tags, (std::vector<KeyValue>{{"mlflow.runName", "tiny"},
+                                                  {"mlflow.source.git.commit", "abc"},
+                                                  {"mlflow.user", "default"},
+                                                  {"podium.job", "1"},
+                                                  {"team", "nlp"}}));
+  EXPECT_EQ(reader_->runs().group(run.info.group)->name, "tiny");
+  EXPECT_FALSE(run.info.tracked);
+}
+
+TEST_F(Runs, AJobKeepsItsStateItsNameAndItsPlace) {
+  start_job(store_);
+  EXPECT_TRUE(change({1}, UpdateRun{JobState::succeeded, 5, "other"}));
+  EXPECT_TRUE(change({1}, LogToRun{{}, {}, {{"mlflow.runName", "other"}, {"k", "v"}}}));
+  EXPECT_FALSE(change({1}, DeleteRun{}));
+  const RunInfo info = reader_->runs().info({1}).value();
+  EXPECT_EQ(info.name, "tiny");
+  EXPECT_EQ(info.state, JobState::running);
+  EXPECT_FALSE(info.deleted);
+  EXPECT_EQ(reader_->job({1})->labels, R"({"team":"nlp"})");
+}
+
+TEST_F(Runs, ATrackedRunIsAJobOfItsOwnKind) {
+  const JobId run = track(1, "mine");
+  track(2);
+  JobView job = reader_->job(run).value();
+  EXPECT_TRUE(job.tracked);
+  EXPECT_EQ(job.request.name, "mine");
+  EXPECT_EQ(job.devices, 0);
+  EXPECT_EQ(job.state, JobState::running);
+  EXPECT_TRUE(reader_->job_counts().empty()) << "those are of scheduled jobs";
+  EXPECT_TRUE(reader_->studies(10, {}).empty());
+  EXPECT_EQ(reader_->jobs({}).total, 2);
+  JobFilter scheduled;
+  scheduled.scheduled = true;
+  EXPECT_EQ(reader_->jobs(scheduled).total, 0);
+  ASSERT_TRUE(change(run, UpdateRun{JobState::failed, 61'000, {}}));
+  job = reader_->job(run).value();
+  EXPECT_EQ(job.state, JobState::failed);
+  EXPECT_EQ(job.ran, std::chrono::seconds(60));
+  log(run, {{"m", 12, 5, 1}});
+  EXPECT_EQ(reader_->job(run)->progress->step, 12);
+  EXPECT_EQ(reader_->history(run, 0, 10).back().text, "running → failed, as its program tells");
+  ASSERT_TRUE(change(run, DeleteRun{}));
+  EXPECT_EQ(reader_->jobs({}).total, 1);
+  EXPECT_TRUE(reader_->experiment({1})->jobs.empty());
+}
+
+TEST_F(Runs, EndsAreToldOrNow) {
+  const JobId run = track(1);
+  ASSERT_TRUE(change(run, UpdateRun{JobState::succeeded, {}, {}}));
+  EXPECT_EQ(reader_->runs().info(run)->ended_ms, to_millis(at_second(50)));
+  ASSERT_TRUE(change(run, UpdateRun{JobState::succeeded, 7000, {}}));
+  EXPECT_EQ(reader_->runs().info(run)->ended_ms, 7000);
+  ASSERT_TRUE(change(run, UpdateRun{JobState::succeeded, {}, {}}));
+  EXPECT_EQ(reader_->runs().info(run)->ended_ms, 7000) << "repeated";
+  ASSERT_TRUE(change(run, UpdateRun{JobState::running, 7000, {}}));
+  EXPECT_EQ(reader_->runs().info(run)->ended_ms, std::nullopt);
+}
+
+TEST_F(Runs, ARefusedChangeLeavesTheOthersOfItsTransaction) {
+  const JobId run = track(1);
+  std::vector<std::shared_ptr<const RunChange>> changes;
+  std::vector<std::future<bool>> done;
+  std::vector<std::promise<bool>> promises(300);
+  for (int i = 0; i < 300; ++i) {
+    RunChange one{0, run, LogToRun{{{"m", i, 1, 1}}, {{"p", std::to_string(i % 2)}}, {}}};
+    done.push_back(promises[static_cast<std::size_t>(i)].get_future());
+    store_.change(std::make_shared<const RunChange>(one), [&promises, i](const Result<std::int64_t>& result) {
+      promises[static_cast<std::size_t>(i)].set_value(result.ok());
+    });
+  }
+  for (int i = 0; i < 300; ++i) EXPECT_EQ(done[static_cast<std::size_t>(i)].get(), i % 2 == 0) << i;
+  EXPECT_EQ(history(run, "m").size(), 150u);
+}
+
+TEST_F(Runs, LimitsOfParamsAndTagsAndInputs) {
+  const JobId run = track(1);
+  for (int i = 0; i < 100; ++i) {
+    LogToRun log;
+    for (int k = 0; k < 100; ++k) {
+      log.params.push_back({"p" + std::to_string(100 * i + k), "1"});
+      if (100 * i + k > 0) log.tags.push_back({"t" + std::to_string(100 * i + k), "1"});
+    }
+    ASSERT_TRUE(change(run, log));
+  }
+  EXPECT_FALSE(change(run, LogToRun{{}, {{"more", "1"}}, {}}));
+  EXPECT_TRUE(change(run, LogToRun{{}, {{"p7", "1"}}, {{"t7", "2"}}}));
+  EXPECT_FALSE(change(run, LogToRun{{{"m", 1, 1, 1}}, {}, {{"more", "1"}}}));
+  EXPECT_TRUE(history(run, "m").empty());
+  std::vector<RunInput> inputs;
+  for (int i = 0; i < kMostRunInputs; ++i) inputs.push_back({"dataset", std::to_string(i), "{}"});
+  EXPECT_TRUE(change(run, AddRunInputs{inputs}));
+  EXPECT_FALSE(change(run, AddRunInputs{{{"dataset", "x", "{}"}}}));
+}
+
+TEST_F(Runs, SurviveANewStart) {
+  const JobId run = track(1);
+  log(run, {{"m", 0, 5, 3}, {"m", 0, 6, 2}});
+  Store again(folder_.path(), at_once());
+  auto reader = again.open_reader();
+  const podium::Run found = reader->runs().run(run).value();
+  EXPECT_EQ(found.data.metrics.at(0).value, 2);
+  EXPECT_EQ(again.load({}).state.next_job.value, 2);
+}
+
+}  // namespace
+}  // namespace podium
