@@ -40,16 +40,27 @@ std::optional<KnownJob> known_job(Reader& reader, JobId id) {
   const auto text = reader.job_spec(id);
   const auto view = reader.job(id);
   if (!text || !view) return std::nullopt;
+  if (view->tracked) {
+    KnownJob run;
+    run.spec.name = view->request.name;
+    run.tracked = true;
+    return run;
+  }
   const std::vector<AttemptView> attempts = reader.attempts(id);
   const bool silent = std::ranges::any_of(attempts, [](const AttemptView& attempt) {
     return std::ranges::any_of(attempt.tasks,
                                [](const TaskView& task) { return task.pid > 0 && !task.exit; });
   });
-  return KnownJob{job_spec_from_json(nlohmann::json::parse(*text)), view->started.has_value(), view->ended,
-                  silent, reader.checkpoints(id)};
+  return KnownJob{job_spec_from_json(nlohmann::json::parse(*text)),
+                  false,
+                  view->started.has_value(),
+                  view->ended,
+                  silent,
+                  reader.checkpoints(id)};
 }
 
 std::string why_no_checkpoint(const KnownJob& job, std::optional<std::int64_t> step, Time now) {
+  if (job.tracked) return "a program elsewhere logs it, and Podium has no checkpoints of it";
   if (!job.spec.command.empty()) return "";  // it need not tell of those that it writes
   const bool all_told = job.ended && !job.silent && (!job.has_run || now - *job.ended > kToldWithin);
   const std::vector<bool> removed = removed_checkpoints(job.checkpoints, job.spec.checkpoint.keep);

@@ -16,7 +16,8 @@ namespace podium {
 std::vector<bool> removed_checkpoints(const std::vector<CheckpointView>& saved, int keep);
 
 struct KnownJob {
-  JobSpec spec;
+  JobSpec spec;          // of a tracked run, which has none, its name alone
+  bool tracked = false;
   bool has_run = false;
   std::optional<Time> ended;
   bool silent = false;                      // the end of a task was never told: what it wrote may come yet

@@ -146,13 +146,20 @@ std::optional<Fault> find_run(const Api& api, const std::string& run_id, std::op
   return std::nullopt;
 }
 
-std::vector<KeyValue> read_tags(Fields& fields) {
+void refuse_tag(Fields& fields, const KeyValue& tag) {
+  if (!tag.key.empty()) fields.refuse_if(wrong_key("tag", tag.key));
+  fields.refuse_if(too_long("tag value", tag.value, kLongestTag));
+  if (tag.key != kRunNameTag) return;
+  fields.refuse_if(too_long("run name", tag.value, kLongestRunName));
+  if (tag.value.empty()) fields.refuse("the tag " + tag.key + " is the run's name, which is not empty");
+}
+
+std::vector<KeyValue> read_tags(Fields& fields, std::size_t most) {
   std::vector<KeyValue> tags;
-  for (Fields& one : fields.objects("tags")) {
+  for (Fields& one : fields.objects("tags", most)) {
     KeyValue& tag = tags.emplace_back(one.needed_text("key"), one.text("value").value_or(""));
     fields.refuse(one);
-    if (!tag.key.empty()) fields.refuse_if(wrong_key("tag", tag.key));
-    fields.refuse_if(too_long("tag value", tag.value, kLongestTag));
+    refuse_tag(fields, tag);
   }
   return tags;
 }

@@ -49,7 +49,8 @@ awaitable<ServerReply> turn_down(Fault fault);
 Fault fault_of_change(const Errors& errors);
 // "{}", or the refusal.
 awaitable<ServerReply> carry_out(Api& api, RunChange change);
-std::vector<KeyValue> read_tags(Fields& fields);  // `tags`
+std::vector<KeyValue> read_tags(Fields& fields, std::size_t most);  // `tags`
+void refuse_tag(Fields& fields, const KeyValue& tag);               // where it is not as MLflow wants it
 
 awaitable<ServerReply> create_experiment(Api& api, Fields fields);
 awaitable<ServerReply> get_experiment(Api& api, Fields fields);

@@ -30,7 +30,7 @@ awaitable<ServerReply> change_group(Api& api, Fields& fields, const ChangeOf& ch
 
 MakeRunGroup read_new_group(Fields& fields) {
   MakeRunGroup make{fields.needed_text("name"), fields.text("artifact_location").value_or(""),
-                    read_tags(fields)};
+                    read_tags(fields, kMostNewTags)};
   fields.refuse_if(too_long("experiment name", make.name, kLongestExperimentName));
   while (make.artifacts.ends_with('/')) make.artifacts.pop_back();
   fields.refuse_if(too_long("artifact_location", make.artifacts, kLongestLocation));

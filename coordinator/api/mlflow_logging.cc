@@ -33,19 +33,6 @@ KeyValue read_param(Fields& fields) {
   return param;
 }
 
-void refuse_more(Fields& fields, std::size_t count, std::size_t most, std::string_view what) {
-  if (count > most)
-    fields.refuse("A batch logging request can contain at most " + std::to_string(most) + " " +
-                  std::string(what) + ". Got " + std::to_string(count) + " " + std::string(what) +
-                  ". Please split up " + std::string(what) + " across multiple requests and try again");
-}
-
-std::vector<Fields> read_items(Fields& fields, std::string_view name, std::size_t most) {
-  std::vector<Fields> items = fields.objects(name);
-  refuse_more(fields, items.size(), most, name);
-  return items;
-}
-
 void refuse_twice(Fields& fields, const std::vector<KeyValue>& params) {
   std::set<std::string_view> keys;
   for (const KeyValue& param : params)
@@ -56,11 +43,10 @@ void refuse_twice(Fields& fields, const std::vector<KeyValue>& params) {
 
 LogToRun read_batch(Fields& fields) {
   LogToRun log;
-  std::vector<Fields> metrics = read_items(fields, "metrics", kMostBatchMetrics);
-  std::vector<Fields> params = read_items(fields, "params", kMostParams);
-  log.tags = read_tags(fields);
-  refuse_more(fields, log.tags.size(), kMostTags, "tags");
-  refuse_more(fields, metrics.size() + params.size() + log.tags.size(), kMostItems,
+  std::vector<Fields> metrics = fields.objects("metrics", kMostBatchMetrics);
+  std::vector<Fields> params = fields.objects("params", kMostParams);
+  log.tags = read_tags(fields, kMostTags);
+  fields.refuse_more(metrics.size() + params.size() + log.tags.size(), kMostItems,
               "metrics, params and tags");
   if (!fields.errors().empty()) return log;
   log.points.reserve(metrics.size());
@@ -128,8 +114,7 @@ awaitable<ServerReply> log_batch(Api& api, Fields fields) {
 awaitable<ServerReply> set_tag(Api& api, Fields fields) {
   return log_what(api, std::move(fields), [](Fields& given) {
     const KeyValue tag{given.needed_text("key"), given.text("value").value_or("")};
-    if (!tag.key.empty()) given.refuse_if(wrong_key("tag", tag.key));
-    given.refuse_if(too_long("tag value", tag.value, kLongestTag));
+    refuse_tag(given, tag);
     return LogToRun{{}, {}, {tag}};
   });
 }
@@ -143,7 +128,7 @@ awaitable<ServerReply> log_inputs(Api& api, Fields fields) {
   return log_what(api, std::move(fields), [](Fields& given) {
     AddRunInputs add;
     for (const std::string kind : {"dataset", "model"})
-      for (Fields& one : read_items(given, kind + "s", kMostItems)) {
+      for (Fields& one : given.objects(kind + "s", kMostItems)) {
         add.inputs.push_back(read_input(one, kind));
         given.refuse(one);
       }

@@ -50,7 +50,7 @@ void read_name(Fields& fields, NewRun& run) {
 
 NewRun read_new_run(Fields& fields, std::int64_t now_ms) {
   NewRun run;
-  run.tags = read_tags(fields);
+  run.tags = read_tags(fields, kMostNewTags);
   read_name(fields, run);
   KeyValue* const user = tag_of(run.tags, "mlflow.user");
   run.user = fields.text("user_id").value_or(user ? user->value : "");

@@ -29,7 +29,7 @@ awaitable<KnownJobs> jobs_named(Api& api, const LoadedExperiment& loaded) {
 }
 
 std::string why_no_first_weights(const KnownJob& theirs, const JobSpec& ours, Time now) {
-  if (std::string why = why_no_weights(theirs.spec, ours); !why.empty()) return why;
+  if (std::string why = theirs.tracked ? "" : why_no_weights(theirs.spec, ours); !why.empty()) return why;
   const JobCheckpoint& wanted = *ours.model.init_job;
   std::optional<std::int64_t> step;
   if (wanted.choice == CheckpointChoice::step) step = wanted.step;

@@ -144,7 +144,8 @@ Ends read_ends(Reader& reader, const std::vector<JobId>& jobs) {
     const std::optional<JobView> job = reader.job(id);
     if (!job)
       throw std::runtime_error("podium.db is damaged: the row of job " + to_string(id) + " is missing");
-    if (is_terminal(job->state)) ends.emplace(id, job->state);  // else it was requeued meanwhile
+    if (job->tracked || is_terminal(job->state))
+      ends.emplace(id, job->state);  // else it was requeued meanwhile
   }
   return ends;
 }

@@ -177,15 +177,26 @@ std::vector<std::string> Fields::texts(std::string_view name) {
   return all;
 }
 
-std::vector<Fields> Fields::objects(std::string_view name) {
+std::vector<Fields> Fields::objects(std::string_view name, std::size_t most) {
   const json* const value = find(name);
   if (!value) return {};
+  if (value->is_array() && value->size() > most) {
+    refuse_more(value->size(), most, name);
+    return {};
+  }
   std::vector<Fields> all;
   if (value->is_array())
     for (const json& one : *value)
       if (one.is_object()) all.emplace_back(one);
   if (!value->is_array() || all.size() != value->size()) refuse(name, *value, "a list of objects");
   return all;
+}
+
+void Fields::refuse_more(std::size_t count, std::size_t most, std::string_view what) {
+  if (count > most)
+    refuse("A batch logging request can contain at most " + std::to_string(most) + " " + std::string(what) +
+           ". Got " + std::to_string(count) + " " + std::string(what) + ". Please split up " +
+           std::string(what) + " across multiple requests and try again");
 }
 
 }  // namespace podium::mlflow

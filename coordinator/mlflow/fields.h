@@ -29,7 +29,8 @@ class Fields {
   double needed_number(std::string_view name);  // also "NaN", "Infinity", "-Infinity"
   std::vector<std::string> texts(std::string_view name);
   // Each an object; none for what is none.
-  std::vector<Fields> objects(std::string_view name);
+  // At most so many; none where there are more.
+  std::vector<Fields> objects(std::string_view name, std::size_t most);
   const nlohmann::json& object() const { return object_; }
 
   // The one run that whoever asks may ask about; nothing: all.
@@ -37,6 +38,7 @@ class Fields {
   std::optional<JobId> limit() const { return limit_; }
 
   void refuse(std::string message);
+  void refuse_more(std::size_t count, std::size_t most, std::string_view what);  // "tags"
   void refuse_if(std::string wrong);  // where it is not empty
   // Takes over the mistakes of an object that was read.
   void refuse(const Fields& part);

@@ -65,7 +65,8 @@ std::vector<RunPoints::OfSeries> RunPoints::by_key(const std::vector<RunPoint>& 
   for (const RunPoint& point : points) {
     const auto [place, fresh] = known.try_emplace(point.key, all.size());
     if (fresh) all.push_back({point.key, {}});
-    all[place->second].points.push_back({point.step, point.time_ms, point.value, 0});
+    const double value = point.value + 0.0;  // SQLite keeps no sign of zero
+    all[place->second].points.push_back({point.step, point.time_ms, value, 0});
   }
   return all;
 }

@@ -23,10 +23,11 @@ RunWriter::RunWriter(Database& db, SeriesTable& series)
       find_(db, "SELECT tracked, deleted, state FROM jobs WHERE id = ?1"),
       param_(db, "SELECT value FROM params WHERE job = ?1 AND key = ?2"),
       count_params_(db, "SELECT count(*) FROM params WHERE job = ?1"),
-      put_param_(db, "INSERT OR IGNORE INTO params (job, key, value) VALUES (?1, ?2, ?3)"),
+      put_param_(db, "INSERT OR REPLACE INTO params (job, key, value) VALUES (?1, ?2, ?3)"),
       count_tags_(db, "SELECT count(*) FROM tags WHERE job = ?1"),
       has_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2"),
       put_tag_(db, "INSERT OR REPLACE INTO tags (job, key, value) VALUES (?1, ?2, ?3)"),
+      of_spec_(db, "SELECT 1 FROM submitted_params WHERE job = ?1 AND key = ?2 AND value = ?3"),
       remove_tag_(db, "DELETE FROM tags WHERE job = ?1 AND key = ?2"),
       // Those that people give, as labels, which lists show and find.
       show_tags_(
@@ -38,6 +39,7 @@ RunWriter::RunWriter(Database& db, SeriesTable& series)
       set_state_(db, "UPDATE jobs SET state = ?2, ended_ms = ?3 WHERE id = ?1"),
       set_deleted_(db, "UPDATE jobs SET deleted = ?2 WHERE id = ?1"),
       count_inputs_(db, "SELECT count(*) FROM run_inputs WHERE job = ?1"),
+      has_input_(db, "SELECT 1 FROM run_inputs WHERE job = ?1 AND kind = ?2 AND id = ?3"),
       put_input_(db, "INSERT OR REPLACE INTO run_inputs (job, kind, id, body) VALUES (?1, ?2, ?3, ?4)"),
       progress_(db,
                 "UPDATE jobs SET step = max(coalesce(step, 0), ?2), steps = 0, progress_ms = ?3"
@@ -65,7 +67,12 @@ Result<RunWriter::Row> RunWriter::writable(JobId run, bool also_deleted) {
   return row;
 }
 
-std::optional<Error> RunWriter::check_params(JobId run, const std::vector<KeyValue>& params) {
+bool RunWriter::is_of_spec(JobId run, const std::string& key, const std::string& value) {
+  return has_row(of_spec_.start(run.value, key, value));
+}
+
+// A program may give a name of its own to what its spec calls so, too; it does so once.
+std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params) {
   std::int64_t fresh = 0;
   for (const auto& [key, value] : params) {
     if (!param_.start(run.value, key).next()) {
@@ -74,7 +81,7 @@ std::optional<Error> RunWriter::check_params(JobId run, const std::vector<KeyVal
     }
     const std::string before = param_.text(0);
     param_.start();
-    if (before != value)
+    if (before != value && !(has_spec && is_of_spec(run, key, before)))
       return refused(
           fmt::format("Changing param values is not allowed. Param with key='{}' was already logged "
                       "with value='{}' for job {}. Attempted logging new value '{}'",
@@ -105,7 +112,7 @@ void RunWriter::put_tags(JobId run, bool tracked, const std::vector<KeyValue>& t
 Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& log) {
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
-  if (const auto error = check_params(change.run, log.params)) return *error;
+  if (const auto error = check_params(change.run, !row->tracked, log.params)) return *error;
   if (const auto error = check_tags(change.run, log.tags)) return *error;
   if (const auto error = points_.add(change.run, log.points)) return *error;
   for (const auto& [key, value] : log.params) put_param_.run(change.run.value, key, value);
@@ -164,7 +171,10 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const DeleteRun& r
 Result<std::int64_t> RunWriter::take(const RunChange& change, const AddRunInputs& add) {
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
-  if (number_in(count_inputs_.start(change.run.value)) + std::ssize(add.inputs) > kMostRunInputs)
+  const std::int64_t fresh = std::ranges::count_if(add.inputs, [&](const RunInput& input) {
+    return !has_row(has_input_.start(change.run.value, input.kind, input.id));
+  });
+  if (fresh > 0 && number_in(count_inputs_.start(change.run.value)) + fresh > kMostRunInputs)
     return refused(fmt::format("a run may have {} datasets and models", kMostRunInputs));
   for (const auto& [kind, id, body] : add.inputs) put_input_.run(change.run.value, kind, id, body);
   return 0;

@@ -35,7 +35,8 @@ class RunWriter {
   };
 
   Result<Row> writable(JobId run, bool also_deleted = false);
-  std::optional<Error> check_params(JobId run, const std::vector<KeyValue>& params);
+  bool is_of_spec(JobId run, const std::string& key, const std::string& value);
+  std::optional<Error> check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params);
   std::optional<Error> check_tags(JobId run, const std::vector<KeyValue>& tags);
   void put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
   void change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms);
@@ -53,8 +54,8 @@ class RunWriter {
   RunPoints points_;
   RunGroupWriter groups_;
   History history_;
-  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, remove_tag_,
-      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, put_input_, progress_;
+  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, of_spec_, remove_tag_,
+      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_, progress_;
 
   struct Reached {
     std::int64_t step = 0, now_ms = 0;

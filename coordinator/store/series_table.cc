@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace podium {
@@ -71,7 +72,8 @@ SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key, c
     insert_series_.run(attempt.job.value, key);
     ++job.count;
     const double none = std::nan("");
-    state = {database_.last_insert_id(), attempt.number, 0, 0, none, none, none, 0, 0, 0, {}, {}};
+    constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
+    state = {database_.last_insert_id(), attempt.number, kBeforeAll, 0, none, none, none, 0, 0, 0, {}, {}};
   }
   return &job.known.emplace(std::string(key), state).first->second;
 }

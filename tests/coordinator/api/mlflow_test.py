@@ -123,6 +123,10 @@ class ExperimentsTest(MlflowTest):
         self.assertEqual(c.fetch(run)["info"]["lifecycle_stage"], "deleted")
         c.post("experiments/restore", experiment_id=made)
         self.assertEqual(c.fetch(run)["info"]["lifecycle_stage"], "active")
+        c.post("runs/delete", run_id=run)
+        c.post("experiments/restore", experiment_id=made, **MISSING)
+        self.assertEqual(c.fetch(run)["info"]["lifecycle_stage"], "deleted")
+        c.post("runs/restore", run_id=run)
         self.assertEqual(c.fetch(run)["info"]["artifact_uri"], f"s3://bucket/gone/{run}/artifacts")
 
     def test_renames_and_tags(self):
@@ -257,6 +261,29 @@ class RunsTest(MlflowTest):
         c.post("runs/log-parameter", run_id=run, key="long", value="x" * 6001, **INVALID)
         c.post("runs/log-parameter", run_id=run, key="long", value="é" * 6000)
 
+    def test_a_program_names_a_param_as_its_spec_has_one(self):
+        c, job = self.client, self.daemon.submit(spec("own")).json()["jobs"][0]["id"]
+        run = c.start()[:16] + f"{job:016x}"
+        self.assertEqual(pairs(c.fetch(run)["data"]["params"])["version"], "1")
+        c.post("runs/log-parameter", run_id=run, key="version", value="v2")
+        c.post("runs/log-parameter", run_id=run, key="version", value="v2")
+        c.post("runs/log-parameter", run_id=run, key="version", value="v3", **INVALID)
+        c.post("runs/log-parameter", run_id=run, key="version", value="1", **INVALID)
+        self.assertEqual(pairs(c.fetch(run)["data"]["params"])["version"], "v2")
+
+    def test_jobs_neither_follow_a_run_nor_begin_with_it(self):
+        c = self.client
+        run = c.start()
+        number = self.job_of(run)
+        self.assertEqual(self.daemon.get(f"/jobs/{number}/checkpoints").json(), {"checkpoints": []})
+        for key, why in (("after", "is a run that a program elsewhere logs"), ("resume", "Podium has no checkpoints of it")):
+            job = f"{{job: {number}}}"
+            refused = self.daemon.submit(spec("follower", extra=f"{key}: [{job}]" if key == "after" else f"{key}: {job}"))
+            self.assertEqual(refused.status, 422, refused.body)
+            self.assertIn(why, str(refused.body))
+        c.post("runs/update", run_id=run, status="FINISHED")
+        self.assertEqual(self.daemon.submit(spec("follower", extra=f"after: [{{job: {number}}}]")).status, 201)
+
     def test_tags_are_set_and_deleted(self):
         c = self.client
         run = c.start()
@@ -269,6 +296,9 @@ class RunsTest(MlflowTest):
         self.assertEqual(self.daemon.get(f"/jobs/{self.job_of(run)}").json()["labels"], {"b.c": ""})
         c.post("runs/set-tag", run_id=run, key="long", value="x" * 8001, **INVALID)
         c.post("runs/set-tag", run_id=run, key="long", value="x" * 8000)
+        for name in ("", "x" * 251):
+            c.post("runs/set-tag", run_id=run, key="mlflow.runName", value=name, **INVALID)
+        c.post("runs/create", experiment_id="0", tags=[{"key": f"t{i}", "value": ""} for i in range(1001)], **INVALID)
 
     def test_keys_are_those_that_mlflow_takes(self):
         c = self.client
@@ -315,6 +345,10 @@ class RunsTest(MlflowTest):
         self.assertEqual(inputs["model_inputs"], [{"model_id": "m-1"}])
         self.assertIn(run, [r["info"]["run_id"] for r in c.search("dataset.name = 'wiki' and datasets.context = 'training'")["runs"]])
         c.post("runs/log-inputs", run_id=run, datasets=[{"dataset": {"name": "x"}}], **INVALID)
+        many = [{"model_id": f"many-{i}"} for i in range(998)]
+        for _ in range(2):  # the second time as by a client that has missed the answer
+            c.post("runs/log-inputs", run_id=run, models=many)
+        c.post("runs/log-inputs", run_id=run, models=[{"model_id": "one too many"}], **INVALID)
 
     def test_who_may(self):
         stranger, nobody = Client(self.daemon, "wrong"), Client(self.daemon, None)
@@ -363,11 +397,16 @@ class MetricsTest(MlflowTest):
             c.log(run, "v", value, str(2**63 - 1), step=step)
         values = [value for _, _, value in c.history(run, "v")]
         self.assertEqual(values, ["NaN", "Infinity", "-Infinity", 1.7976931348623157e308, 5e-324, -0.0, 0.1])
-        for step in (-(2**63), 2**63 - 1, "12"):
+        for number, step in enumerate((-(2**63), 2**63 - 1, "12")):
             c.log(run, "s", 1, 1, step=step)
+            self.assertEqual(c.latest(run)["s"], ((-(2**63), 1, 1.0), (2**63 - 1, 1, 1.0))[number > 0])
         self.assertEqual([s for s, _, _ in c.history(run, "s")], [-(2**63), 12, 2**63 - 1])
         for fields in (dict(step=2**63), dict(step=1.5), dict(timestamp=-1), dict(value="one"), dict(value=None), dict(timestamp=None)):
             c.post("runs/log-metric", **{"run_id": run, "key": "s", "value": 1, "timestamp": 1, **fields}, **INVALID)
+        c.log(run, "negative", 3, 1, step=-1)
+        self.assertEqual(c.latest(run)["negative"], (-1, 1, 3.0))
+        c.log(run, "negative", 4, 0, step=0)
+        self.assertEqual(c.history(run, "negative"), [(-1, 1, 3), (0, 0, 4)])
         c.log(run, "nan", "NaN", 1)
         c.log(run, "nan", "NaN", 1)
         self.assertEqual(c.history(run, "nan"), [(0, 1, "NaN")])
