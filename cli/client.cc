@@ -236,6 +236,10 @@ json Client::get(std::string_view path, const Query& query, Patience patience) c
   return parse_body(send(request("GET", path, query), Repeat::never, patience));
 }
 
+std::string Client::get_text(std::string_view path) const {
+  return send(request("GET", path), Repeat::never, Patience::usual).body;
+}
+
 json Client::get_pages(std::string_view path, Query query, const char* key, std::size_t most) const {
   constexpr std::size_t kLongestPage = 1000;
   json items = json::array();

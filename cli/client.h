@@ -40,6 +40,7 @@ class Client {
 
   nlohmann::json get(std::string_view path, const Query& query = {},
                      Patience patience = Patience::usual) const;
+  std::string get_text(std::string_view path) const;
   // Turns the pages of a list: the last answer, with at most `most` items of all of them under `key`.
   nlohmann::json get_pages(std::string_view path, Query query, const char* key, std::size_t most) const;
   nlohmann::json newest_experiments() const;  // the newest 1,000: {"experiments": [...]}

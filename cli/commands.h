@@ -43,6 +43,7 @@ void add_experiments(CLI::App& app, Session& session);
 void add_studies(CLI::App& app, Session& session);
 void add_study(CLI::App& app, Session& session);
 void add_published(CLI::App& app, Session& session);
+void add_mlperf(CLI::App& app, Session& session);
 void add_bisect(CLI::App& app, Session& session);
 void add_board(CLI::App& app, Session& session);
 void add_reproduce(CLI::App& app, Session& session);

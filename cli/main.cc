@@ -76,6 +76,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_studies(app, session);
   add_study(app, session);
   add_published(app, session);
+  add_mlperf(app, session);
   add_bisect(app, session);
   add_board(app, session);
   add_reproduce(app, session);

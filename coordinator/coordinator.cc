@@ -12,6 +12,7 @@
 #include "common/net/access.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
+#include "coordinator/api/published_imports.h"
 #include "coordinator/api/router.h"
 #include "coordinator/api/submit.h"
 #include "coordinator/home.h"
@@ -61,6 +62,8 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.code = config.home / "code";
   options.max_artifact = config.max_artifact;
   options.published = config.published;
+  options.imports = config.home / kImportsName;
+  options.imported = load_imports(options.imports);
   options.prices = config.prices;
   options.services = services;
   options.version = PODIUM_VERSION;

@@ -193,6 +193,7 @@ json to_json(const JobSpec& spec) {
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
   if (spec.training.task == TrainingTask::squad)
     out["evaluate"]["squad"] = squad_answer_json(spec.evaluate.squad);
+  if (spec.mlperf) out["mlperf"] = to_json(*spec.mlperf);
   return out;
 }
 
@@ -249,6 +250,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.evaluate.data = in.at("evaluate").value("data", "");
   spec.evaluate.sequences = in.at("evaluate").at("sequences");
   spec.evaluate.squad = squad_answer_from(in.at("evaluate").value("squad", json::object()));
+  if (in.contains("mlperf")) spec.mlperf = mlperf_spec_from_json(in["mlperf"]);
   return spec;
 }
 

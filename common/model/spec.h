@@ -15,6 +15,7 @@
 #include "common/model/classify_spec.h"
 #include "common/model/compression_spec.h"
 #include "common/model/job.h"
+#include "common/model/mlperf_spec.h"
 #include "common/model/origin.h"
 #include "common/model/serve_spec.h"
 
@@ -211,6 +212,7 @@ struct JobSpec {
   CheckpointSpec checkpoint;
   EvaluateSpec evaluate;
   std::optional<TargetSpec> target;
+  std::optional<MlperfSpec> mlperf;  // measured as MLPerf measures
   int max_restarts = 5;
   int priority = 50;
   std::string account = "default";  // "nlp/bert"

@@ -5,6 +5,7 @@
 
 #include "common/model/family.h"
 #include "common/spec/facts.h"
+#include "common/spec/mlperf.h"
 #include "common/spec/schema.h"
 #include "common/spec/sections.h"
 
@@ -255,6 +256,10 @@ json with_defaults(const json& document) {
     fill_classify(*training, filled.value("model", json::object()));
   if (json* data = part("data")) fill_data(*data);
   if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");
+  if (part("mlperf") && !service && !filled.contains("command")) {
+    if (!filled.contains("evaluate")) filled["evaluate"] = json::object();
+    fill_mlperf(filled);
+  }
   if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);
   json defaults = struct_defaults(document);
   for (const char* key : {"model", "training", "resources"})

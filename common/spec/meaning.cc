@@ -5,6 +5,7 @@
 #include "common/model/reproduces.h"
 #include "common/spec/defaults.h"
 #include "common/spec/explain.h"
+#include "common/spec/mlperf.h"
 #include "common/spec/sections.h"
 
 namespace podium {
@@ -24,6 +25,7 @@ void check_meaning(const json& filled, Problems& problems) {
   check_layout(facts, problems);
   check_target(facts, problems);
   check_best(facts, problems);
+  check_mlperf(facts, problems);
   check_asha(facts, problems);
   check_program(facts, problems);
   check_code(facts, problems);

@@ -17,7 +17,7 @@ constexpr std::size_t kLongestServiceName = 63;
 
 void check_no_others(const Facts& facts, Problems& problems) {
   for (const char* key : {"command", "data", "training", "parallel", "checkpoint", "evaluate", "target",
-                          "scaling", "sweep", "resume", "restarts"})
+                          "mlperf", "scaling", "sweep", "resume", "restarts"})
     if (const std::string at = std::string("/") + key; facts.has(at))
       problems.add_key(
           at, fmt::format("{} is not for a service, and this spec has task: serve; remove one of the "

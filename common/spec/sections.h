@@ -6,7 +6,8 @@
 
 namespace podium {
 
-inline constexpr std::array kOfTrainings{"model", "data", "training", "parallel", "checkpoint", "evaluate"};
+inline constexpr std::array kOfTrainings{"model",      "data",     "training", "parallel",
+                                         "checkpoint", "evaluate", "mlperf"};
 inline constexpr std::array kOfPrograms{"workdir", "env", "processes", "parameters", "code"};
 inline constexpr std::array kOfServices{"serve", "replicas"};
 

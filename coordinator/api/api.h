@@ -44,10 +44,12 @@ struct ApiOptions {
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
   std::filesystem::path home;
-  std::filesystem::path web;      // the dashboard's folder; "" for none
-  std::filesystem::path code;     // the folder of jobs' code
-  std::int64_t max_artifact = 0;  // bytes
-  std::vector<PublishedRow> published;
+  std::filesystem::path web;            // the dashboard's folder; "" for none
+  std::filesystem::path code;           // the folder of jobs' code
+  std::int64_t max_artifact = 0;        // bytes
+  std::vector<PublishedRow> published;  // that come with Podium, and of --published
+  std::filesystem::path imports;        // the file of those that were posted (published_imports.h)
+  std::vector<PublishedRow> imported;   // its rows
   Prices prices;
   std::string services;  // the address of the gateway of services; "" for none
   std::string version;

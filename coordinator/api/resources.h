@@ -19,6 +19,7 @@ awaitable<ServerReply> get_experiment(Api& api, Call call);
 awaitable<ServerReply> get_studies(Api& api, Call call);
 awaitable<ServerReply> get_study(Api& api, Call call);
 awaitable<ServerReply> get_published(Api& api, Call call);
+awaitable<ServerReply> post_published(Api& api, Call call);
 
 awaitable<ServerReply> get_board(Api& api, Call call);
 awaitable<ServerReply> get_benchmark(Api& api, Call call);
@@ -38,6 +39,7 @@ awaitable<ServerReply> post_priority(Api& api, Call call);
 awaitable<ServerReply> post_walltime(Api& api, Call call);
 awaitable<ServerReply> get_why(Api& api, Call call);
 awaitable<ServerReply> get_queue(Api& api, Call call);
+awaitable<ServerReply> get_job_mlperf(Api& api, Call call);
 awaitable<ServerReply> get_job_events(Api& api, Call call);
 
 awaitable<ServerReply> get_accounts(Api& api, Call call);

@@ -13,6 +13,7 @@ import sys
 import time
 import unittest
 
+import mlperf_logs
 from cluster import Cluster
 from help_texts import help_of, helps, subcommands_of
 
@@ -70,7 +71,8 @@ REFUSED = {
 # Goes on until Ctrl-C, which comes once it has said something.
 ENDLESS = ("--follow", "podium follow", "--watch")
 
-PROGRAM = """import os, sys, time
+PROGRAM = """import os, pathlib, sys, time
+print((pathlib.Path(__file__).parent / "result_0.txt").read_text(), flush=True)
 step = 0
 while True:
     step += 1
@@ -146,6 +148,8 @@ class ExamplesTest(unittest.TestCase):
         (folder / "pages.jsonl").write_text(json.dumps({"text": text}) + "\n")
         self.make_text_to_prepare(folder)
         self.make_answers_to_score(folder)
+        for run in range(10):
+            (folder / f"result_{run}.txt").write_text(mlperf_logs.log(1000 + run))
         (folder / "program.py").write_text(PROGRAM)
         (folder / "my.yaml").write_text(spec("mine").replace("{program}", str(folder / "program.py")))
         (folder / "named.yaml").write_text((folder / "my.yaml").read_text().replace("name: mine", "name: my-bert"))
@@ -193,6 +197,7 @@ class ExamplesTest(unittest.TestCase):
             cluster.say(f"podium submit {'named.yaml' if job == 1 else 'my.yaml'} && podium cancel {job}")
         self.live_job(jobs.get(12), 12, 2)
         cluster.wait_for(lambda: cluster.get("/jobs/12")["state"] == "running", "job 12 to run")
+        cluster.wait_for(lambda: cluster.run("podium mlperf result 12")[0] == 0, "what job 12 has written")
         for job in (13, 14):
             self.live_job(jobs.get(job), job, cluster.slots - 1)
 

@@ -28,9 +28,9 @@ class Offline : public ::testing::Test {
 
 TEST_F(Offline, EverySubcommandHasHelpWithExamples) {
   for (const char* command :
-       {"submit",   "validate", "list",  "show",        "follow",   "logs",       "cancel",
-        "metrics",  "series",   "hold",  "release",     "requeue",  "priority",   "extend",
-        "accounts", "events",   "nodes", "experiments", "simulate", "completion", "version"}) {
+       {"submit", "validate",    "list",     "show",       "follow",   "logs",   "cancel",   "metrics",
+        "series", "hold",        "release",  "requeue",    "priority", "extend", "accounts", "events",
+        "nodes",  "experiments", "simulate", "completion", "version",  "mlperf"}) {
     const auto ran = program_.run({command, "--help"});
     EXPECT_EQ(ran.status, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr("Examples:\n")) << command;

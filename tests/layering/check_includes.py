@@ -10,7 +10,8 @@ import sys
 
 LAYERS = {
     "common/base": [],
-    "common/model": ["common/base"],
+    "common/mlperf": ["common/base"],
+    "common/model": ["common/base", "common/mlperf"],
     "common/spec": ["common/model"],
     "common/net": ["common/base"],
     "common/git": ["common/base"],
@@ -84,7 +85,7 @@ PRIVATE_LIBRARIES = {
 }
 
 # The scheduler's core, its forecasts and the agent's core are pure: no clock, randomness, I/O or logging.
-PURE = ["coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks"]
+PURE = ["common/mlperf", "coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks"]
 IMPURE_HEADERS = re.compile(
     r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
 )

@@ -21,6 +21,7 @@
 #include "worker/tokenizer/vocabulary_room.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
+#include "worker/train/measured_run.h"
 #include "worker/train/read_together.h"
 #include "worker/train/trainer.h"
 
@@ -40,6 +41,7 @@ void check_supported(const Launch& launch) {
       refuse_spec("the path " + path + " leads out of the data folder, in which it begins");
   if (spec.evaluate.every > 0 && spec.evaluate.data.empty())
     refuse_spec("evaluate.every needs evaluate.data");
+  if (spec.mlperf && !spec.target) refuse_spec("mlperf needs a target");
   if (spec.resume && launch.resume_folder.empty())
     refuse_spec("\"resume\" names a job of a cluster: submit the spec to its coordinator");
   if (spec.model.init_job && launch.init_folder.empty())
@@ -140,8 +142,9 @@ std::function<TaskSource(Reading&)> reader_of(const Launch& launch, const Parall
 }
 
 // done, or saved when it was told to leave. `step` learns how far a run came that fails.
-WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, Profiler* profiler,
-                 std::int64_t& step) {
+WorkerExit train(const Launch& launch, const Clock& clock, EventLog& events, const std::atomic<bool>& stop,
+                 Profiler* profiler, std::int64_t& step) {
+  const Time began = clock.now();
   check_supported(launch);
   check_numbers(launch);
   const JobDevice device = open_job_device(launch.device_kind, launch.local_rank);
@@ -157,6 +160,7 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   ParallelGroups groups;
   TaskSource tasks;
   std::optional<CheckpointFolder> checkpoints;
+  std::unique_ptr<MlperfLog> mlperf;
   const auto tell = [&](WorkerPhase phase) {
     if (launch.task.rank == 0) events.write(PhaseEvent{phase, {}});
   };
@@ -166,6 +170,8 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
     tell(WorkerPhase::loading);
     checkpoints.emplace(launch.checkpoint_folder, world->rank() == 0);  // before hours may go into reading
     groups = make_groups(*world, layout);
+    if (launch.spec.mlperf)
+      mlperf = begin_measured_run(launch, began, describe_device(context), clock, *world);
     activity = "reading the text";
     tasks = read_together(*world, events, stop, reader_of(launch, layout));
   } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
@@ -189,10 +195,10 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   std::optional<TeacherModel> teacher;
   if (launch.spec.training.distill)
     teacher.emplace(context, launch.spec, shape, tasks.head, groups.last_stage(), first_weights);
-  Trainer trainer(
-      launch.spec, *std::move(checkpoints),
-      {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder, &activity,
-       best_rule(launch.spec.checkpoint), first_ranges(launch, shape), teacher ? &*teacher : nullptr});
+  Trainer trainer(launch.spec, *std::move(checkpoints),
+                  {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder,
+                   &activity, best_rule(launch.spec.checkpoint), first_ranges(launch, shape),
+                   teacher ? &*teacher : nullptr, mlperf.get()});
   try {
     trainer.run();
   } catch (...) {
@@ -231,7 +237,7 @@ WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profi
   auto [code, message] = exit_of([&] {
     events.emplace(launch.events_path, clock);
     return launch.spec.serve ? serve_replica(launch, *events, stop)
-                             : train(launch, *events, stop, profiler, step);
+                             : train(launch, clock, *events, stop, profiler, step);
   });
   if (code == WorkerExit::done || code == WorkerExit::saved) return code;
   spdlog::error("{}", message);

@@ -83,6 +83,7 @@ void Trainer::resume() {
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
   saved_step_ = state_.step;
+  if (parts_.mlperf != nullptr) parts_.mlperf->training_starts(state_.samples, state_.origin.step);
 }
 
 // The teacher is the model that the run began with, also where origin.json was deleted since.
@@ -119,7 +120,8 @@ void Trainer::train() {
 
 void Trainer::after_step() {
   const bool last = state_.step == last_step();
-  const bool best = spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every)) && evaluate();
+  const bool evaluates = due(spec_.evaluate.every) || (last && spec_.evaluate.every > 0 && !spec_.mlperf);
+  const bool best = evaluates && evaluate();
   if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
   if (best || outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
   if (outcome_ == Outcome::none_yet) progress_.phase(WorkerPhase::stepping, state_.step);
@@ -335,14 +337,28 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
 bool Trainer::evaluate() {
   at("evaluating");
   progress_.phase(WorkerPhase::evaluating, state_.step);
+  if (parts_.mlperf != nullptr) parts_.mlperf->evaluation_starts(state_.samples);
   const Findings found = findings_of_held_out(*task_, engine_, parts_.context, parts_.world, counts_data());
   if (is_lead()) write_task_files(checkpoint_folder_, found.files);
+  if (spec_.mlperf) tell_mlperf(found.metrics);
   tell(found.metrics);
   return parts_.best && parts_.best->take(found.metrics, state_.step, state_.best);
 }
 
+void Trainer::tell_mlperf(const Metrics& metrics) {
+  Sums held_out{0};
+  if (counts_data())
+    for (const MicroBatch& batch : task_->held_out().micro_batches) held_out[0] += batch.sequences;
+  sum_over(parts_.world, held_out);
+  if (parts_.mlperf == nullptr) return;
+  const auto value = std::ranges::find(metrics, spec_.target->metric, &Metrics::value_type::first);
+  if (value == metrics.end()) refuse_spec("mlperf: no evaluation tells " + spec_.target->metric);
+  parts_.mlperf->evaluated(state_.samples, value->second, static_cast<std::int64_t>(held_out[0]));
+}
+
 void Trainer::tell(const Metrics& metrics) {
   if (!progress_.metrics(state_.step, metrics)) return;
+  if (parts_.mlperf != nullptr) parts_.mlperf->ended(state_.samples, true);
   outcome_ = Outcome::target_reached;
   state_.target_reached = true;
 }
@@ -376,6 +392,7 @@ void Trainer::finish() {
           "info", fmt::format("reached the target {} at step {}", progress_.describe_target(), state_.step));
       break;
     case Outcome::steps_done:
+      if (parts_.mlperf != nullptr) parts_.mlperf->ended(state_.samples, false);
       if (const auto value = progress_.last_target_value())
         progress_.note(
             "warning",

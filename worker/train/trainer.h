@@ -26,6 +26,7 @@
 #include "worker/train/first_weights.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/loss_scaler.h"
+#include "worker/train/mlperf_log.h"
 #include "worker/train/optimizer.h"
 #include "worker/train/phases.h"
 #include "worker/train/product_timing.h"
@@ -57,6 +58,8 @@ struct TrainerParts {
   std::function<std::vector<float>()> first_ranges = {};
   // Whose scores the model's head learns; may be none.
   TeacherModel* teacher = nullptr;
+  // The lead's, of a run that is measured as MLPerf measures; else none.
+  MlperfLog* mlperf = nullptr;
 };
 
 class Trainer {
@@ -94,6 +97,7 @@ class Trainer {
   void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
   bool evaluate();
+  void tell_mlperf(const Metrics& metrics);
   void tell(const Metrics& metrics);
   void save();
   void tell_saves(const std::vector<FinishedSave>& saves);

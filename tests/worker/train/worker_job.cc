@@ -137,6 +137,8 @@ bool WorkerJob::wait_for_step(std::int64_t step) {
   }
 }
 
+std::string WorkerJob::output() const { return read_file(folder_.path() / "log-0"); }
+
 std::filesystem::path WorkerJob::events_path(int rank) const {
   return folder_.path() / ("events-" + std::to_string(rank) + ".jsonl");
 }

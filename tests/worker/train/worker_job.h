@@ -55,6 +55,7 @@ class WorkerJob {
   std::map<std::int64_t, double> metric(const std::string& key) const;  // the last value of each step
   std::string last_status(int rank = 0) const;  // of the finished line, "" without one
   std::string errors(int rank = 0) const;       // the error notes, joined
+  std::string output() const;                   // standard output and error of rank 0, of all starts
 
   // Bytes of a checkpoint's tensors, of all ranks.
   std::string tensors(std::int64_t step) const;

@@ -240,6 +240,9 @@ export async function getLog(
   }));
 }
 
+export const getMlperfLog = (id: number, signal?: AbortSignal) =>
+  send(`/jobs/${id}/mlperf`, { signal }, (response) => response.blob());
+
 export const getQueue = (limit: number, signal?: AbortSignal) =>
   json<Queue>(`/queue?limit=${limit}`, { signal });
 

@@ -188,7 +188,11 @@ export interface paths {
         /** Figures that others published, with their sources */
         get: operations["list_published"];
         put?: never;
-        post?: never;
+        /**
+         * Keep figures that others published
+         * @description Rows as schemas/published.schema.json has them. One that is there already is left alone; one of the same benchmark, hardware, devices, precision, batch, unit and source is replaced. They stay in `published.json` in the coordinator's home.
+         */
+        post: operations["import_published"];
         delete?: never;
         options?: never;
         head?: never;
@@ -648,6 +652,26 @@ export interface paths {
          * @description Settings, labels, the commit and what they ran on, of which only what differs unless `all`; then each job's metrics, throughput, times and restarts, with differences to a base. A job that does not exist is in `missing`; 404 where none exists. Which value is better is told by a job's target on the metric (unless targets contradict each other), else by its name: less for one that ends in loss, perplexity, error or error_rate, more for accuracy, f1, exact_match, mcc, pearson or spearman; of other metrics nothing is called best. Of throughput more is better, of times and restarts less, among jobs with a time to train. Nothing is best where all are equal.
          */
         get: operations["compare_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/mlperf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of MLPerf Training that a job has written
+         * @description The lines with `:::MLLOG` of rank 0's standard output, of the newest attempt that has any: of a training with `mlperf` in its spec the whole log, through its restarts. 404 where there is none.
+         */
+        get: operations["get_job_mlperf"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2602,6 +2626,41 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    import_published: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {integer} */
+                    version?: 1;
+                    records: Record<string, never>[];
+                };
+            };
+        };
+        responses: {
+            /** @description What became of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        added: number;
+                        replaced: number;
+                        unchanged: number;
+                        /** @description The rows of the request */
+                        published: components["schemas"]["PublishedRow"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     list_board: {
         parameters: {
             query?: never;
@@ -3294,6 +3353,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_job_mlperf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A result file of MLPerf */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -9,6 +9,7 @@ import { JobOperations } from "./job_operations";
 import { commandLine, commandOf, isReplica } from "../model/command";
 import type { SeriesMap } from "../model/series";
 import { JobStats } from "./job_stats";
+import { MlperfButton } from "./mlperf_button";
 import { ReproduceButton } from "./reproduce_button";
 import { Reproductions } from "./reproductions";
 import "../styles/job_page.css";
@@ -37,6 +38,7 @@ export function JobHeader({ job, series, shown }: Properties) {
           <span class="muted">
             submitted <Ago ms={job.submitted_ms} />
           </span>
+          <MlperfButton job={job} />
           <ReproduceButton job={job} />
           <JobOperations job={job} />
         </span>

@@ -84,6 +84,11 @@ class Jobs(Described):
         for missing in ({"stdout": [0] * 3}, {"attempt": 2, "stdout": [0]}):
             self.call("POST", "/jobs/{job}/logs", 404, missing, path=path + "/logs")
 
+        self.call("GET", "/jobs/{job}/mlperf", 404, path=path + "/mlperf")
+        told = b':::MLLOG {"key": "seed"}\n'
+        self.agent.deliver(chunk(launches[0], "stdout", 0, b"hello\n0: " + told + told[:9]))
+        self.assertEqual(self.call("GET", "/jobs/{job}/mlperf", path=path + "/mlperf").body, b"0: " + told)
+
         self.agent.finish()
         done = self.call("GET", "/jobs/{job}", path=path).json()
         self.assertEqual((done["state"], done["attempts"][0]["end"]), ("succeeded", "succeeded"))
@@ -191,6 +196,10 @@ class Jobs(Described):
         self.call("GET", "/studies/{study}", 404, path="/studies/999999")
         self.call("GET", "/studies/{study}", 400, path=f"/studies/{study}?published=none")
         self.call("GET", "/published", 400, path="/published?benchmark=none")
+        row = {"benchmark": "own", "what": "a race", "hardware": "anvil", "devices": 8, "value": 2, "unit": "h", "source": "me", "date": "2026"}
+        kept = self.call("POST", "/published", 200, {"records": [row]}, USER).json()
+        self.assertEqual(kept["published"], self.call("GET", "/published", path="/published?benchmark=own").json()["published"])
+        self.call("POST", "/published", 400, {"records": [row | {"unit": "parsec"}]}, USER)
         for job in answer["experiment"]["jobs"]:
             self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
 

@@ -1,0 +1,44 @@
+// Holds a log to the rules of a round of MLPerf Training. Every deviation is a finding with its line and its
+// rule's name:
+//
+//   KEY/one, KEY/some, KEY/value       how many lines a key has, and what they hold (rules.h)
+//   line                               a line of the log cannot be read
+//   benchmark                          the benchmark is none of the round's whose rules are known here
+//   order                              init_start, init_stop, run_start, run_stop, and blocks behind
+//   run_start init-time                          from the first init_start to init_stop status of run_stop
+//   target                             an evaluation within the run reaches it
+//   evaluation-interval                in samples, from one evaluation to the next (closed division)
+//   tensors                            those that were initialised (closed division, bert, rounds 1.1 to 2.1)
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/mlperf/log.h"
+#include "common/mlperf/round.h"
+
+namespace podium::mlperf {
+
+struct Finding {
+  std::int64_t line = 0;  // 0: the log as a whole
+  std::string rule;
+  std::string message;
+};
+
+// By line; those of the whole log last.
+std::vector<Finding> check(const Log& log, Round round);
+
+// What the log says of itself; nothing where it says it not at all, more than once, or in unknown words.
+std::optional<Benchmark> benchmark_of(const Log& log);
+std::optional<Division> division_of(const Log& log);
+
+// The measure that ends a run of that round and global batch.
+Quality quality_of(Benchmark benchmark, Round round, double global_batch);
+// The first evaluation within the run that reaches it; null where none does.
+const Line* reaching_evaluation(const Log& log, Benchmark benchmark, Round round);
+
+}  // namespace podium::mlperf
