@@ -67,6 +67,12 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   return options;
 }
 
+StoreOptions store_options(const Config& config) {
+  StoreOptions options = config.store;
+  for (const WebhookConfig& webhook : config.webhooks) options.webhooks.push_back(webhook.filter());
+  return options;
+}
+
 ClusterState empty_state(const Config& config) {
   ClusterState state;
   state.limits = config.limits;
@@ -81,7 +87,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       clock_record_(config.home, boot_id()),
       store_(
           config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
-          config.store),
+          store_options(config)),
       loop_(io_.get_executor(), store_, clock_, load()),
       pool_(store_, "the readers of the store", kPoolThreads, 1000),
       checks_(store_, "the check of specs", kPoolThreads,
@@ -102,6 +108,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
                             [this](const ReplicasHealth& health) {
                               asio::post(io_, [this, health] { services_.take(health); });
                             })),
+      webhooks_(config.webhooks, store_, config.home),
       api_{api_options(config, tokens, loop_.state().cluster.id, services()),
            loop_,
            store_,
@@ -118,9 +125,11 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            mirror_,
            explainer_,
            services_,
+           webhooks_,
            KeyLock(io_.get_executor()),
            clock_.now(),
-           [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
+           [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; },
+           [this] { return gateway_ ? gateway_->requests() : Gateway::Requests{}; }},
       server_(io_.get_executor(), server_options(config),
               [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
               {.check = [this](const ServerRequest& head) { return refuse_request(api_, head); },
@@ -136,6 +145,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
   loop_.on_committed([this](const Events& events) { feed_.follow(events); });
   loop_.on_committed([this](const Events& events) { services_.follow(events); });
   loop_.on_ingested([this](const StreamNews& news) { feed_.add_points(news); });
+  loop_.on_committed([this](const Events&) { webhooks_.wake(); });
+  loop_.on_ingested([this](const StreamNews&) { webhooks_.wake(); });
 }
 
 Loaded Coordinator::load() {
@@ -216,6 +227,7 @@ Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) 
 void Coordinator::run() {
   loop_.start();
   feed_.start();
+  webhooks_.start();
   server_.start();
   if (gateway_)
     services_.start([this](std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {

@@ -16,6 +16,7 @@
 #include "coordinator/serving/gateway.h"
 #include "coordinator/serving/service_keeper.h"
 #include "coordinator/specs/spec_sync.h"
+#include "coordinator/webhooks/webhooks.h"
 
 namespace podium {
 
@@ -65,6 +66,7 @@ class Coordinator {
   Explainer explainer_;
   ServiceKeeper services_;
   std::unique_ptr<Gateway> gateway_;  // with --services
+  Webhooks webhooks_;
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;

@@ -33,6 +33,7 @@ namespace podium {
 class Explainer;
 class ServiceKeeper;
 class StateMirror;
+class Webhooks;
 struct SpecRepositoryStatus;
 
 struct ApiOptions {
@@ -70,9 +71,12 @@ struct Api {
   StateMirror& mirror;  // for long work on a pool
   Explainer& explainer;
   ServiceKeeper& services;
+  Webhooks& webhooks;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
+  // That the gateway of services has answered, by service and status.
+  std::function<std::map<std::pair<std::string, int>, std::uint64_t>()> service_requests;
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
   std::map<NodeId, std::vector<DeviceReading>>
       readings{};                       // of the last report of each node that has reported

@@ -119,6 +119,27 @@ void add_records(PrometheusText& page, const StoredFigures& figures) {
     page.sample({{"benchmark", benchmark}}, static_cast<double>(runs));
 }
 
+void add_webhooks(PrometheusText& page, const std::vector<WebhookStatus>& webhooks) {
+  const auto count = [&page](const WebhookStatus& of, const char* label, const char* value,
+                             std::int64_t number) {
+    page.sample({{"webhook", of.name}, {label, value}}, static_cast<double>(number));
+  };
+  page.counter("podium_webhook_attempts_total", "Attempts to deliver a notice, by what became of them.");
+  for (const WebhookStatus& each : webhooks) {
+    count(each, "outcome", "delivered", each.delivered);
+    count(each, "outcome", "failed", each.failed);
+  }
+  page.gauge("podium_webhook_queue_notices", "Notices that a webhook has not taken yet.");
+  for (const WebhookStatus& each : webhooks)
+    page.sample({{"webhook", each.name}}, static_cast<double>(each.waiting));
+  page.counter("podium_webhook_dropped_total",
+               "Notices that are not delivered any more: the queue was full, or a day has passed.");
+  for (const WebhookStatus& each : webhooks) {
+    count(each, "reason", "expired", each.expired);
+    count(each, "reason", "queue_full", each.lost);
+  }
+}
+
 void add_damage(PrometheusText& page, const DamageView& damage) {
   page.gauge("podium_damaged_chunks",
              "Chunks of metric points that the database could not read and that were set aside.");

@@ -8,6 +8,7 @@
 
 #include "common/net/prometheus_text.h"
 #include "coordinator/api/api.h"
+#include "coordinator/webhooks/webhooks.h"
 
 namespace podium {
 
@@ -31,6 +32,7 @@ void add_node_states(PrometheusText& page, const ClusterState& state);
 void add_waits(PrometheusText& page, const ClusterState& state, Time now);
 void add_ledger(PrometheusText& page, const LedgerSums& sums);
 void add_records(PrometheusText& page, const StoredFigures& figures);
+void add_webhooks(PrometheusText& page, const std::vector<WebhookStatus>& webhooks);
 void add_damage(PrometheusText& page, const DamageView& damage);
 void add_process(PrometheusText& page, const Api& api);
 

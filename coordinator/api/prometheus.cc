@@ -133,7 +133,8 @@ void add_rule(PrometheusText& page, std::string_view name, std::string_view help
       page.sample({{"account", account}, {"kind", kind}}, devices);
 }
 
-void add_services(PrometheusText& page, const std::vector<ServiceStand>& services) {
+void add_services(PrometheusText& page, const std::vector<ServiceStand>& services,
+                  const std::map<std::pair<std::string, int>, std::uint64_t>& requests) {
   page.gauge("podium_service_replicas",
              "Replicas of a service: those that it needs now, and of these those that answer.");
   for (const ServiceStand& service : services) {
@@ -147,6 +148,9 @@ void add_services(PrometheusText& page, const std::vector<ServiceStand>& service
   }
   page.gauge("podium_service_min_replicas", "Fewest replicas that a service's spec asks for.");
   for (const ServiceStand& service : services) page.sample({{"service", service.name}}, service.replica.min);
+  page.counter("podium_service_requests_total", "Requests for a service at the gateway, by status.");
+  for (const auto& [key, count] : requests)
+    page.sample({{"service", key.first}, {"status", std::to_string(key.second)}}, static_cast<double>(count));
   page.gauge("podium_service_requests_per_second",
              "Requests that the replicas of a service answer, of the last 10 s.");
   for (const ServiceStand& service : services) {
@@ -219,6 +223,7 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   const Time now = api.loop.now();
   const StoredFigures stored =
       co_await api.pool.read([now](Reader& reader) { return read_figures(reader, now); });
+  const std::vector<WebhookStatus> webhooks = co_await api.webhooks.status();
   PrometheusText page;
   add_node_states(page, api.loop.state());
   add_devices(page, api.loop.state());
@@ -227,10 +232,11 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   add_blocked(page, api.loop.state(), api.loop.plan());
   add_waits(page, api.loop.state(), now);
   add_accounts(page, api.loop.state(), accounts);
-  add_services(page, api.services.services());
+  add_services(page, api.services.services(), api.service_requests());
   add_scheduler(page, api.loop.counters());
   add_ledger(page, stored.ledger);
   add_records(page, stored);
+  add_webhooks(page, webhooks);
   add_damage(page, stored.damage);
   add_requests(page, api);
   add_process(page, api);

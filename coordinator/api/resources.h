@@ -49,6 +49,9 @@ awaitable<ServerReply> get_services(Api& api, Call call);
 awaitable<ServerReply> get_service(Api& api, Call call);
 awaitable<ServerReply> remove_service(Api& api, Call call);
 
+awaitable<ServerReply> get_webhooks(Api& api, Call call);
+awaitable<ServerReply> post_webhook_test(Api& api, Call call);
+
 awaitable<ServerReply> get_retention(Api& api, Call call);
 awaitable<ServerReply> get_retention_due(Api& api, Call call);
 awaitable<ServerReply> post_retention(Api& api, Call call);

@@ -49,6 +49,8 @@ const std::vector<Route>& routes() {
       {"GET", "/services", Audience::read, get_services},
       {"GET", "/services/{service}", Audience::read, get_service},
       {"DELETE", "/services/{service}", Audience::user, remove_service},
+      {"GET", "/webhooks", Audience::read, get_webhooks},
+      {"POST", "/webhooks/{webhook}/test", Audience::user, post_webhook_test},
       {"GET", "/retention", Audience::read, get_retention},
       {"GET", "/retention/due", Audience::read, get_retention_due},
       {"POST", "/retention/{experiment}", Audience::user, post_retention},

@@ -21,6 +21,7 @@ import yaml  # noqa: E402
 from daemon import USER, Agent, Daemon, chunk, wait_for  # noqa: E402
 from prometheus_programs import check_metrics, find  # noqa: E402
 from services_test import Node, service  # noqa: E402
+from webhooks_test import Receiver, config, hook  # noqa: E402
 
 PROMETHEUS, PROMTOOL = find("prometheus"), find("promtool")
 if not PROMETHEUS or not PROMTOOL:
@@ -61,10 +62,13 @@ def training_events():
 
 
 class Cluster:
-    """A coordinator that has something of everything: a trained job, a drained node with readings, a queue, a service."""
+    """A coordinator that has something of everything: a trained job, a drained node with readings, a queue, a service, a
+    webhook."""
 
     def __init__(self):
-        self.daemon = Daemon("--services", "127.0.0.1:0", "--node-unknown-after", "5m", "--node-lost-after", "10m")
+        self.receiver = Receiver()
+        self.daemon = Daemon("--services", "127.0.0.1:0", "--node-unknown-after", "5m", "--node-lost-after", "10m",
+                             webhooks=config(hook(self.receiver)))
         trainer = Agent(self.daemon, "trainer")
         trainer.orders()
         self.daemon.submit(TRAINING)
@@ -79,6 +83,8 @@ class Cluster:
         self.daemon.submit(service(replicas="1"))
         self.daemon.submit(TRAINING.replace("devices: 1", "devices: 2"))
         wait_for(lambda: self.daemon.get("/services").json()["services"][0]["ready"] == 1, "the replica to be ready")
+        address = (self.daemon.home / "services.address").read_text().strip()
+        urllib.request.urlopen(urllib.request.Request(f"{address}/answers/fill-mask", b"{}", {"Content-Type": "application/json"})).close()
 
     def page(self):
         return self.daemon.request("GET", "/metrics", token=USER).body
@@ -88,6 +94,7 @@ class Cluster:
         self.node.close()
         self.daemon.process.wait()
         self.daemon.close()
+        self.receiver.close()
 
 
 class Prometheus:

@@ -739,6 +739,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The addresses that are told what happens, and how far each is
+         * @description Operators choose them in the coordinator's webhooks.yaml. Their secrets and the paths of their addresses are not told.
+         */
+        get: operations["list_webhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a notice of type test, now and once */
+        post: operations["test_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/retention": {
         parameters: {
             query?: never;
@@ -1555,6 +1592,33 @@ export interface components {
             count: number;
             rows: components["schemas"]["LedgerRow"][];
             all: components["schemas"]["LedgerRow"];
+        };
+        /** @description An address that is told what happens. Attempts, deliveries and expired notices count from the coordinator's start. */
+        Webhook: {
+            name: string;
+            /**
+             * @description Without its path
+             * @example https://hooks.example.org:443
+             */
+            address: string;
+            /** @description Which it is sent */
+            events: string[];
+            /** @description Notices that it has not taken yet */
+            waiting: number;
+            delivered: number;
+            /** @description Attempts that failed */
+            failed: number;
+            /** @description Notices given up after a day */
+            expired: number;
+            /** @description Notices that a full queue has dropped, ever */
+            lost: number;
+            last_delivered_ms: number | null;
+            /** @description Whether no attempt has succeeded since one failed */
+            failing: boolean;
+            /** @description Of the newest attempt that failed; "": none has */
+            error: string;
+            /** @description When that was */
+            failed_ms: number | null;
         };
         /** @description A service is the live replicas of one name; those of its newest experiment take the places of all others. */
         Service: {
@@ -3518,6 +3582,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As the file lists them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        webhooks: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    test_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver answered */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        delivered: boolean;
+                        /** @description The receiver's; null: no answer came */
+                        status: number | null;
+                        /** @description Why it is not delivered; "" where it is */
+                        error: string;
+                    };
+                };
             };
             default: components["responses"]["Problem"];
         };
