@@ -56,7 +56,6 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.cluster = cluster;
   options.open_reads = config.open_reads || config.loopback_only();
   options.check_host = config.loopback_only();
-  options.home = config.home;
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
   options.max_artifact = config.max_artifact;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,7 @@ namespace podium {
 class Explainer;
 class ServiceKeeper;
 class StateMirror;
+struct StoredFigures;
 class Webhooks;
 struct SpecRepositoryStatus;
 
@@ -44,7 +47,6 @@ struct ApiOptions {
   bool open_reads = true;  // reading needs no token
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
-  std::filesystem::path home;
   std::filesystem::path web;      // the dashboard's folder; "" for none
   std::filesystem::path code;     // the folder of jobs' code
   std::int64_t max_artifact = 0;  // bytes
@@ -82,6 +84,9 @@ struct Api {
       readings{};                       // of the last report of each node that has reported
   EnergyMeter energy{};                 // of those reports
   std::vector<DrawnEnergy> measured{};  // not yet passed to the store
+  // Of the last scrape that read them, and until when they are told again.
+  std::shared_ptr<const StoredFigures> figures{};
+  std::chrono::steady_clock::time_point figures_until{};
 };
 
 // A request that has found its route.

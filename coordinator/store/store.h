@@ -122,6 +122,8 @@ class Store {
   // them.
   std::optional<Error> refusal() const;
 
+  std::optional<DiskFigures> disk() const { return room_->figures(); }
+
   // Whether so many events followed the last snapshot that the next commit should carry one.
   bool wants_snapshot() const;
 
