@@ -229,17 +229,14 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(samples["podium_queue_jobs", (("kind", "cpu"), ("state", "waiting"))], 1)
         self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 0)
 
-    def test_jobs_that_no_switch_could_hold_fit_by_their_number(self):
-        other = Agent(self.daemon, "node-2", devices=3)
-        other.orders()
-        self.submit("wide", 4, extra="")
-        self.submit("one-node", 1)
-        scattered = spec("scattered", 2).replace("devices: 2,", "devices: 2, within: node,")
-        for agent in (self.agent, other):
-            agent.orders()
-        self.assertEqual(self.daemon.submit(scattered).status, 201)
+    def test_a_job_that_fits_by_number_and_not_by_place_is_told(self):
+        Agent(self.daemon, "node-2", devices=3).orders()
+        whole = lambda name: spec(name, 2).replace("devices: 2,", "devices: 2, within: node,")
+        for name in ("first", "second", "third"):
+            self.assertEqual(self.daemon.submit(whole(name)).status, 201)
         samples, _ = self.metrics()
-        self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 0)
+        self.assertEqual(samples["podium_devices", (("kind", "cpu"), ("state", "free"))], 2)
+        self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 1)
 
     def test_a_job_that_has_run_does_not_count_as_the_oldest(self):
         job = self.submit("again", 3, extra="restarts: {max: 3}")
