@@ -38,6 +38,7 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "runs/log-inputs", Audience::user, kOwn, log_inputs},
     {"POST", "runs/search", Audience::read, kAll, search_runs},
     {"GET", "metrics/get-history", Audience::read, kOwn, get_metric_history},
+    {"GET", "artifacts/list", Audience::read, kOwn, list_artifacts},
 };
 
 // By its header; HEAD asks as GET does.

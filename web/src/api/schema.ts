@@ -596,6 +596,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job}/tracking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has been logged of a job over MLflow's API
+         * @description A job is a run to MLflow's clients, which log parameters, tags and artifacts into it beside metrics. Those that its
+         *     spec gives it (its values, labels and source) are marked.
+         */
+        get: operations["get_tracking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The artifacts of a job in one folder
+         * @description Their bytes are at /api/2.0/mlflow-artifacts/artifacts/ with `artifacts` of get_tracking, the folder and the name behind it.
+         */
+        get: operations["get_job_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}/series": {
         parameters: {
             query?: never;
@@ -1667,6 +1708,29 @@ export interface components {
             resizes: number;
             /** @description A trial or replica that was paused and goes on */
             promotions: number;
+        };
+        Tracking: {
+            /** @description The job's name to MLflow's clients */
+            run_id: string;
+            /** @description MLflow's number of its experiment */
+            experiment_id: string;
+            user: string;
+            /** @description The run's folder below /api/2.0/mlflow-artifacts/artifacts/; empty: they lie elsewhere */
+            artifacts: string;
+            params: components["schemas"]["TrackedText"][];
+            tags: components["schemas"]["TrackedText"][];
+        };
+        TrackedText: {
+            key: string;
+            value: string;
+            /** @description It is as the spec of the job has it */
+            submitted: boolean;
+        };
+        ArtifactEntry: {
+            name: string;
+            folder: boolean;
+            /** @description 0 of a folder */
+            bytes: number;
         };
         JobFields: {
             id: number;
@@ -3186,6 +3250,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Projection"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_tracking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tracking"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_job_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The folder, relative to that of the run */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name; none where there is no such folder */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        files: components["schemas"]["ArtifactEntry"][];
+                    };
                 };
             };
             default: components["responses"]["Problem"];
