@@ -299,6 +299,8 @@ void add_options(CLI::App& app, Config& config) {
   add_store(app, config.store);
   add_size(app, "--max-artifact", config.max_artifact, "10GB",
            "how large a file may be that MLflow's clients put beside a run");
+  add_size(app, "--run-artifacts", config.artifacts.bytes, "1TB",
+           "how much all such files of one run may be; they are 100000 at most");
   add_duration(app, "--start-within", config.limits.start_within,
                "how long a node may take to start a task; then the job starts elsewhere");
   add_duration(

@@ -9,6 +9,7 @@
 #include "common/net/url.h"
 #include "common/spec/published.h"
 #include "coordinator/core/state/state.h"
+#include "coordinator/mlflow/artifact_files.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"
@@ -37,6 +38,7 @@ struct Config {
   SchedulingOptions scheduling;
   StoreOptions store;
   std::int64_t max_artifact = 10'000'000'000;  // bytes
+  mlflow::ArtifactRoom artifacts;              // of each run
   Prices prices;
 
   bool loopback_only() const;

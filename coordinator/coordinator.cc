@@ -83,6 +83,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
           config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
           config.store),
       loop_(io_.get_executor(), store_, clock_, load()),
+      artifacts_(config.home / "artifacts", config.artifacts),
       pool_(store_, "the readers of the store", kPoolThreads, 1000),
       checks_(store_, "the check of specs", kPoolThreads,
               CommandLoop::kMostWaitForNodes + 64),  // whom heard() lets go at once, too
@@ -90,7 +91,6 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
       files_(store_, "artifacts", kPoolThreads, 1000),
-      artifacts_(config.home / "artifacts"),
       counts_(store_.open_reader()->job_counts()),
       long_polls_(io_.get_executor(), loop_.state(), lease::longest_poll(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),

@@ -55,8 +55,8 @@ class Coordinator {
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
+  mlflow::ArtifactFiles artifacts_;  // before the pools, whose threads use it
   WorkPool pool_, checks_, forecasts_, agents_, streams_, files_;
-  mlflow::ArtifactFiles artifacts_;
   JobCounts counts_;
   LongPolls long_polls_;
   LiveStream live_;

@@ -1,4 +1,5 @@
 // What MLflow's clients have logged of a job, for the dashboard.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/reply.h"
