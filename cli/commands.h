@@ -33,6 +33,7 @@ void add_import_determined(CLI::App& import, Session& session);  // a subcommand
 void add_events(CLI::App& app, Session& session);
 void add_accounts(CLI::App& app, Session& session);
 void add_services(CLI::App& app, Session& session);
+void add_webhooks(CLI::App& app, Session& session);
 void add_retention(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"

@@ -38,7 +38,7 @@ struct Meaning {
   const char* choices;
   const char* names;
 };
-constexpr std::array<Meaning, 10> kMeanings{
+constexpr std::array<Meaning, 11> kMeanings{
     {{"STATES", "queued starting running stopping succeeded failed cancelled stopped", ""},
      {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
      {"KIND", "cpu gpu", ""},
@@ -48,6 +48,7 @@ constexpr std::array<Meaning, 10> kMeanings{
      {"NAME|ID", "", "experiments"},
      {"EXPERIMENT", "", "experiment-ids"},
      {"SERVICE", "", "services"},
+     {"WEBHOOK", "", "webhooks"},
      {"JOB", "", "jobs"}}};
 
 Value value_of(const CLI::Option& option) {
@@ -271,6 +272,7 @@ void print_names(const std::string& what, Session session) {
       {"nodes", {"/nodes", "nodes", "id", {{"limit", "1000"}}}},
       {"experiments", {"/experiments", "experiments", "name", {{"limit", "1000"}}}},
       {"services", {"/services", "services", "name"}},
+      {"webhooks", {"/webhooks", "webhooks", "name"}},
       {"experiment-ids", {"/experiments", "experiments", "id", {{"limit", "100"}}}},
       {"jobs", {"/jobs", "jobs", "id", {{"state", "queued,starting,running,stopping"}, {"limit", "100"}}}}};
   const auto found = kNames.find(what);
@@ -294,7 +296,8 @@ void add_complete(CLI::App& app, Session& session) {
   const auto what = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("complete", "Print the names that a completion script asks for")->group("");
-  command->add_option("WHAT", *what, "accounts, nodes, experiments, experiment-ids, services or jobs")
+  command
+      ->add_option("WHAT", *what, "accounts, nodes, experiments, experiment-ids, services, webhooks or jobs")
       ->required();
   command->callback([what, &session] { print_names(*what, session); });
 }

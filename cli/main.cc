@@ -70,6 +70,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_events(app, session);
   add_accounts(app, session);
   add_services(app, session);
+  add_webhooks(app, session);
   add_retention(app, session);
   add_nodes(app, session);
   add_experiments(app, session);

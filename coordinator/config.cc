@@ -278,6 +278,12 @@ void add_options(CLI::App& app, Config& config) {
   app.add_option("--services-token-file", config.services_token_file,
                  "the token of those who ask services from other machines [<home>/services.token]")
       ->type_name("FILE");
+  app.add_option(
+         "--webhooks", config.webhooks_file,
+         "YAML file of addresses that are told when jobs start and end, targets are reached and nodes "
+         "are lost (schemas/webhooks.schema.json) [<home>/webhooks.yaml, if there is one]")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--web", config.web, "folder of the built dashboard")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
@@ -299,6 +305,8 @@ void add_options(CLI::App& app, Config& config) {
   add_store(app, config.store);
   add_size(app, "--max-artifact", config.max_artifact, "10GB",
            "how large a file may be that MLflow's clients put beside a run");
+  add_size(app, "--run-artifacts", config.artifacts.bytes, "1TB",
+           "how much all such files of one run may be; they are 100000 at most");
   add_duration(app, "--start-within", config.limits.start_within,
                "how long a node may take to start a task; then the job starts elsewhere");
   add_duration(
@@ -355,6 +363,16 @@ std::string check_limits(const Limits& limits) {
                                       format_duration(lease::leave(limits.lease)) + " to leave");
 }
 
+// What is wrong with them; "" where nothing is.
+std::string read_webhooks(Config& config) {
+  if (config.webhooks_file.empty()) config.webhooks_file = config.home / "webhooks.yaml";
+  if (!std::filesystem::exists(config.webhooks_file)) return "";
+  Result<std::vector<WebhookConfig>> webhooks = load_webhooks(config.webhooks_file);
+  if (!webhooks) return describe(webhooks.errors());
+  config.webhooks = std::move(webhooks).value();
+  return "";
+}
+
 }  // namespace
 
 bool Config::loopback_only() const { return is_loopback(listen); }
@@ -375,11 +393,12 @@ std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
       throw CLI::ValidationError(wrong);
     if (const std::string wrong = check_prices(config.prices); !wrong.empty())
       throw CLI::ValidationError(wrong);
+    config.home = std::filesystem::absolute(config.home);
+    if (const std::string wrong = read_webhooks(config); !wrong.empty()) throw CLI::ValidationError(wrong);
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error);
     return std::nullopt;
   }
-  config.home = std::filesystem::absolute(config.home);
   if (config.user_token_file.empty()) config.user_token_file = config.home / "user.token";
   if (config.agent_token_file.empty()) config.agent_token_file = config.home / "agent.token";
   if (config.services_token_file.empty()) config.services_token_file = config.home / "services.token";

@@ -9,9 +9,11 @@
 #include "common/net/url.h"
 #include "common/spec/published.h"
 #include "coordinator/core/state/state.h"
+#include "coordinator/mlflow/artifact_files.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"
+#include "coordinator/webhooks/webhook_config.h"
 
 namespace podium {
 
@@ -22,6 +24,7 @@ struct Config {
   std::filesystem::path agent_token_file;     // <home>/agent.token when not given
   std::optional<HostPort> services;           // where services are asked; none: this coordinator has none
   std::filesystem::path services_token_file;  // <home>/services.token when not given
+  std::filesystem::path webhooks_file;        // <home>/webhooks.yaml when not given
   std::filesystem::path web;
   std::vector<PublishedRow> published = shipped_published();  // and those of --published
   std::string tls_certificate;
@@ -37,7 +40,9 @@ struct Config {
   SchedulingOptions scheduling;
   StoreOptions store;
   std::int64_t max_artifact = 10'000'000'000;  // bytes
+  mlflow::ArtifactRoom artifacts;              // of each run
   Prices prices;
+  std::vector<WebhookConfig> webhooks;
 
   bool loopback_only() const;
 };

@@ -57,7 +57,6 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.cluster = cluster;
   options.open_reads = config.open_reads || config.loopback_only();
   options.check_host = config.loopback_only();
-  options.home = config.home;
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
   options.max_artifact = config.max_artifact;
@@ -67,6 +66,12 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.prices = config.prices;
   options.services = services;
   options.version = PODIUM_VERSION;
+  return options;
+}
+
+StoreOptions store_options(const Config& config) {
+  StoreOptions options = config.store;
+  for (const WebhookConfig& webhook : config.webhooks) options.webhooks.push_back(webhook.filter());
   return options;
 }
 
@@ -84,8 +89,9 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       clock_record_(config.home, boot_id()),
       store_(
           config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
-          config.store),
+          store_options(config)),
       loop_(io_.get_executor(), store_, clock_, load()),
+      artifacts_(config.home / "artifacts", config.artifacts),
       pool_(store_, "the readers of the store", kPoolThreads, 1000),
       checks_(store_, "the check of specs", kPoolThreads,
               CommandLoop::kMostWaitForNodes + 64),  // whom heard() lets go at once, too
@@ -93,7 +99,6 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
       files_(store_, "artifacts", kPoolThreads, 1000),
-      artifacts_(config.home / "artifacts"),
       counts_(store_.open_reader()->job_counts()),
       long_polls_(io_.get_executor(), loop_.state(), lease::longest_poll(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
@@ -105,6 +110,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
                             [this](const ReplicasHealth& health) {
                               asio::post(io_, [this, health] { services_.take(health); });
                             })),
+      webhooks_(config.webhooks, store_, config.home),
       api_{api_options(config, tokens, loop_.state().cluster.id, services()),
            loop_,
            store_,
@@ -121,9 +127,11 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            mirror_,
            explainer_,
            services_,
+           webhooks_,
            KeyLock(io_.get_executor()),
            clock_.now(),
-           [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
+           [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; },
+           [this] { return gateway_ ? gateway_->requests() : Gateway::Requests{}; }},
       server_(io_.get_executor(), server_options(config),
               [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
               {.check = [this](const ServerRequest& head) { return refuse_request(api_, head); },
@@ -139,6 +147,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
   loop_.on_committed([this](const Events& events) { feed_.follow(events); });
   loop_.on_committed([this](const Events& events) { services_.follow(events); });
   loop_.on_ingested([this](const StreamNews& news) { feed_.add_points(news); });
+  loop_.on_committed([this](const Events&) { webhooks_.wake(); });
+  loop_.on_ingested([this](const StreamNews&) { webhooks_.wake(); });
 }
 
 Loaded Coordinator::load() {
@@ -219,6 +229,7 @@ Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) 
 void Coordinator::run() {
   loop_.start();
   feed_.start();
+  webhooks_.start();
   server_.start();
   if (gateway_)
     services_.start([this](std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {

@@ -16,6 +16,7 @@
 #include "coordinator/serving/gateway.h"
 #include "coordinator/serving/service_keeper.h"
 #include "coordinator/specs/spec_sync.h"
+#include "coordinator/webhooks/webhooks.h"
 
 namespace podium {
 
@@ -55,8 +56,8 @@ class Coordinator {
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
+  mlflow::ArtifactFiles artifacts_;  // before the pools, whose threads use it
   WorkPool pool_, checks_, forecasts_, agents_, streams_, files_;
-  mlflow::ArtifactFiles artifacts_;
   JobCounts counts_;
   LongPolls long_polls_;
   LiveStream live_;
@@ -65,6 +66,7 @@ class Coordinator {
   Explainer explainer_;
   ServiceKeeper services_;
   std::unique_ptr<Gateway> gateway_;  // with --services
+  Webhooks webhooks_;
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;

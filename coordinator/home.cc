@@ -19,11 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kShortestToken = 16;
 
-bool readable_by_others(const fs::path& file) {
-  return (fs::status(file).permissions() & (fs::perms::group_read | fs::perms::others_read)) !=
-         fs::perms::none;
-}
-
 // As write_file_atomic names what it has not finished.
 bool is_unfinished(const fs::path& file) {
   constexpr std::string_view kMark = ".tmp.";
@@ -35,6 +30,11 @@ bool is_unfinished(const fs::path& file) {
 bool has_content(const fs::path& path) { return fs::exists(path) && !fs::is_empty(path); }
 
 }  // namespace
+
+bool readable_by_others(const fs::path& file) {
+  return (fs::status(file).permissions() & (fs::perms::group_read | fs::perms::others_read)) !=
+         fs::perms::none;
+}
 
 Result<bool> check_history(const fs::path& home, bool begin_anew) {
   if (has_content(home / "podium.db")) return true;

@@ -17,6 +17,8 @@ Result<Fd> claim_home(const std::filesystem::path& home);
 // Removes what write_file_atomic left there where an earlier process was killed. Only once it is claimed.
 void sweep_home(const std::filesystem::path& home);
 
+bool readable_by_others(const std::filesystem::path& file);
+
 // Reads the token in `file`, or makes one there (0600) when the file does not exist.
 Result<std::string> read_or_make_token(const std::filesystem::path& file);
 

@@ -104,6 +104,9 @@ int serve(const Config& config) {
   if (!config.loopback_only() && config.tls_certificate.empty())
     spdlog::warn("tokens travel in the clear on {}; --tls-cert and --tls-key encrypt them",
                  config.listen.text());
+  if (!config.webhooks.empty() && readable_by_others(config.webhooks_file))
+    spdlog::warn("{} can be read by other users of this machine; chmod 600 it",
+                 config.webhooks_file.string());
   coordinator->run();
   spdlog::info("stopped");
   return 0;

@@ -13,7 +13,7 @@ namespace http = beast::http;
 using asio::awaitable;
 using RequestParser = http::request_parser<http::string_body>;
 
-constexpr std::size_t kPiece = 256 * 1024;  // of a body that goes to a sink
+constexpr std::uint64_t kLongestPiece = 256 * 1024;  // of a body that goes to a sink
 
 void turn_down(Received& out, int status, const std::string& detail) {
   out.malformed = true;
@@ -67,11 +67,12 @@ void decide(RequestParser& parser, const SessionContext& context, Received& out)
   const std::uint64_t size = parser.chunked() ? most : parser.content_length().value_or(0);
   if (size > most) return turn_down_size(out, most);
   parser.body_limit(most);
-  const std::uint64_t held = out.sink ? std::min<std::uint64_t>(size, kPiece) : size;
-  if (held <= options.small_body) return;
-  if (context.room_for_bodies < held)
+  if (out.sink) out.piece = std::min(size, kLongestPiece);
+  const std::uint64_t held = out.sink ? out.piece : size <= options.small_body ? 0 : size;
+  std::uint64_t& room = out.sink ? context.room_for_pieces : context.room_for_bodies;
+  if (room < held)
     return turn_down(out, 503, "the server is reading many large requests; send this one again soon");
-  out.room = BodyRoom(context.room_for_bodies, held);
+  out.room = BodyRoom(room, held);
 }
 
 template <class Stream>
@@ -95,14 +96,14 @@ awaitable<void> stream_body(Stream& stream, beast::flat_buffer& buffer, RequestP
                             const ServerOptions& options, Received& out) {
   http::request_parser<http::buffer_body> parser(std::move(head));
   while (!parser.is_done()) {
-    std::string piece(kPiece, '\0');
+    std::string piece(out.piece, '\0');
     auto& body = parser.get().body();
     body.data = piece.data();
     body.size = piece.size();
     tcp(stream).expires_after(options.body_timeout);
     const auto [error, bytes] = co_await http::async_read(stream, buffer, parser, kAsTuple);
     if (error && error != http::error::need_buffer) co_return turn_down(out, error, options);
-    piece.resize(kPiece - body.size);
+    piece.resize(out.piece - body.size);
     tcp(stream).expires_never();
     if (piece.empty()) continue;
     out.refusal = co_await hand_over(out, std::move(piece));

@@ -12,7 +12,7 @@
 
 namespace podium {
 
-// Of ServerOptions::max_bodies, while its request is dealt with.
+// Of ServerOptions::max_bodies or max_pieces, while its request is dealt with.
 class BodyRoom {
  public:
   BodyRoom() = default;
@@ -41,6 +41,7 @@ struct Received {
   bool keep_alive = false;
   ServerRequest request;
   std::shared_ptr<RequestSink> sink;  // that has taken the body, and answers
+  std::size_t piece = 0;              // bytes of the pieces that it gets
   BodyRoom room;
 };
 

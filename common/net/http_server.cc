@@ -39,6 +39,7 @@ class HttpServer::Impl {
   std::string id_prefix_ = random_hex(4);
   std::uint64_t requests_ = 0;
   std::uint64_t room_for_bodies_ = options_.max_bodies;
+  std::uint64_t room_for_pieces_ = options_.max_pieces;
   std::function<std::string()> new_id_ = [this] { return id_prefix_ + "-" + std::to_string(++requests_); };
 };
 
@@ -104,7 +105,7 @@ awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Impl> self) {
 
 awaitable<void> HttpServer::Impl::session(std::shared_ptr<Impl> self, Tcp::socket socket, bool refuse) {
   HttpSession session(make_transport(std::move(socket)),
-                      {options_, handler_, hooks_, new_id_, room_for_bodies_});
+                      {options_, handler_, hooks_, new_id_, room_for_bodies_, room_for_pieces_});
   struct Listed {
     std::set<HttpSession*>& sessions;
     HttpSession* session;

@@ -26,10 +26,11 @@ struct ServerOptions {
   std::uint32_t max_header = 16 * 1024;
   std::uint64_t max_body = 8 * 1024 * 1024;
   // Bodies larger than `small_body` share `max_bodies` bytes, from their header to their answer; a body that
-  // does not fit gets a 503. Smaller bodies are always accepted. Of one that goes to a RequestSink a piece
-  // counts.
+  // does not fit gets a 503. Smaller bodies are always accepted. Bodies that go to a RequestSink share
+  // `max_pieces` bytes, of which each has the size of a piece.
   std::uint64_t small_body = 64 * 1024;
   std::uint64_t max_bodies = 512 * 1024 * 1024;
+  std::uint64_t max_pieces = 128 * 1024 * 1024;
   std::size_t max_connections = 2048;
   bool watch_clients = false;  // requests have a ServerRequest::client
   // A client that is late is cut off without an answer.

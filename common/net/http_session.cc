@@ -69,6 +69,20 @@ class WatchedSocket {
   std::shared_ptr<ClientWatch> watch_;
 };
 
+constexpr std::size_t kLongAnswer = 256 * 1024;
+
+// A long answer gets the time for a piece for each of its pieces.
+void send_in_pieces(ServerReply& reply) {
+  reply.headers.set("Content-Length", std::to_string(reply.body.size()));
+  reply.next_piece = [body = std::move(reply.body),
+                      at = std::size_t{0}]() mutable -> awaitable<std::optional<std::string>> {
+    if (at == body.size()) co_return std::nullopt;
+    std::string piece = body.substr(at, kLongAnswer);
+    at += piece.size();
+    co_return piece;
+  };
+}
+
 // False when the connection is no longer usable.
 template <class Stream>
 awaitable<bool> send_whole(Stream& stream, ServerReply reply, const Received& received, bool keep_alive,
@@ -206,6 +220,7 @@ awaitable<bool> HttpSession::reply_to(Stream& stream, Received received) {
   unread_ = received.unread;
   const bool keep_alive = received.keep_alive && !received.malformed && !stopping_;
   const auto timeout = options_.write_timeout;
+  if (!reply.next_piece && reply.body.size() > kLongAnswer) send_in_pieces(reply);
   if (reply.next_piece)
     co_return co_await send_stream(stream, std::move(reply), received, keep_alive, timeout);
   co_return co_await send_whole(stream, std::move(reply), received, keep_alive, timeout);

@@ -15,6 +15,7 @@ struct SessionContext {
   const ServerHooks& hooks;
   const std::function<std::string()>& new_id;  // names requests
   std::uint64_t& room_for_bodies;              // free bytes of ServerOptions::max_bodies
+  std::uint64_t& room_for_pieces;              // and of max_pieces
 };
 
 struct Received;

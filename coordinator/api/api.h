@@ -3,10 +3,12 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,8 @@ namespace podium {
 class Explainer;
 class ServiceKeeper;
 class StateMirror;
+struct StoredFigures;
+class Webhooks;
 struct SpecRepositoryStatus;
 
 struct ApiOptions {
@@ -43,7 +47,6 @@ struct ApiOptions {
   bool open_reads = true;  // reading needs no token
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
-  std::filesystem::path home;
   std::filesystem::path web;            // the dashboard's folder; "" for none
   std::filesystem::path code;           // the folder of jobs' code
   std::int64_t max_artifact = 0;        // bytes
@@ -72,14 +75,20 @@ struct Api {
   StateMirror& mirror;  // for long work on a pool
   Explainer& explainer;
   ServiceKeeper& services;
+  Webhooks& webhooks;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
+  // That the gateway of services has answered, by service and status.
+  std::function<std::map<std::pair<std::string, int>, std::uint64_t>()> service_requests;
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
   std::map<NodeId, std::vector<DeviceReading>>
       readings{};                       // of the last report of each node that has reported
   EnergyMeter energy{};                 // of those reports
   std::vector<DrawnEnergy> measured{};  // not yet passed to the store
+  // Of the last scrape that read them, and until when they are told again.
+  std::shared_ptr<const StoredFigures> figures{};
+  std::chrono::steady_clock::time_point figures_until{};
 };
 
 // A request that has found its route.

@@ -9,6 +9,7 @@
 #include "coordinator/api/router.h"
 #include "coordinator/mlflow/artifact_path.h"
 #include "coordinator/mlflow/error.h"
+#include "coordinator/store/run_reader.h"
 
 namespace podium {
 namespace {
@@ -75,9 +76,13 @@ awaitable<std::optional<ServerReply>> ArtifactSink::attempt(awaitable<std::optio
 awaitable<std::optional<ServerReply>> ArtifactSink::begin() {
   if (const auto full = api_.store.refusal()) co_return problem({*full}, head_.id);
   const JobId run = path_.run;
-  const auto look = [run](Reader& reader) { return reader.job(run).has_value(); };
-  if (!co_await api_.pool.read(look))
-    co_return problem(404, "there is no run of the id in this artifact's path", head_.id);
+  const auto look = [run](Reader& reader) { return reader.runs().info(run); };
+  const std::optional<RunInfo> info = co_await api_.pool.read(look);
+  if (!info) co_return problem(404, "there is no run of the id in this artifact's path", head_.id);
+  if (info->deleted)
+    co_return mlflow::refusal(
+        {mlflow::Code::invalid_parameter_value,
+         "the run of this artifact's path is deleted; restore it to put files beside it"});
   executor_ = co_await boost::asio::this_coro::executor;
   const auto open = [this] { return std::make_shared<ArtifactUpload>(api_.artifacts.new_upload()); };
   upload_ = co_await api_.files.run(open);

@@ -3,7 +3,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "common/net/url.h"
 #include "coordinator/api/guard.h"

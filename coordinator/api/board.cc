@@ -1,9 +1,9 @@
 // The record board: benchmarks with their records, and one with all its runs.
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "common/net/code_snapshot.h"
+#include "coordinator/api/benchmarks.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -55,14 +55,6 @@ json run_json(const BoardRunView& view) {
           {"excluded", exclusions(run)}};
 }
 
-using Benchmarks = std::map<std::string, std::vector<BoardRun>>;  // by identity
-
-Benchmarks read_board(Reader& reader) {
-  Benchmarks benchmarks;
-  for (BoardRow& row : reader.board()) benchmarks[std::move(row.identity)].push_back(std::move(row.run));
-  return benchmarks;
-}
-
 json read_list(Reader& reader) {
   json list = json::array();
   for (const auto& [identity, runs] : read_board(reader))
@@ -83,6 +75,12 @@ std::optional<json> read_benchmark(Reader& reader, const std::string& id) {
 }
 
 }  // namespace
+
+Benchmarks read_board(Reader& reader) {
+  Benchmarks benchmarks;
+  for (BoardRow& row : reader.board()) benchmarks[std::move(row.identity)].push_back(std::move(row.run));
+  return benchmarks;
+}
 
 awaitable<ServerReply> get_board(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);

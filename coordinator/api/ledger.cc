@@ -59,8 +59,6 @@ json ledger_row_json(const LedgerRow& row) {
           {"totals", ledger_sums_json(row.sums)}};
 }
 
-std::int64_t day_of(std::int64_t millis) { return millis / kLedgerDay.count(); }
-
 LedgerFilter read_ledger_filter(Query& query) {
   LedgerFilter filter;
   const std::string by = query.text("by").value_or("job");
@@ -70,8 +68,8 @@ LedgerFilter read_ledger_filter(Query& query) {
   filter.account = query.text("account").value_or("");
   if (const auto experiment = query.integer("experiment", 1, INT64_MAX))
     filter.experiment = ExperimentId{*experiment};
-  if (const auto from = query.integer("from_ms", 0, INT64_MAX)) filter.first_day = day_of(*from);
-  if (const auto to = query.integer("to_ms", 1, INT64_MAX)) filter.last_day = day_of(*to - 1);
+  if (const auto from = query.integer("from_ms", 0, INT64_MAX)) filter.first_day = ledger_day(*from);
+  if (const auto to = query.integer("to_ms", 1, INT64_MAX)) filter.last_day = ledger_day(*to - 1);
   return filter;
 }
 

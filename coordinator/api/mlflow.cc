@@ -38,6 +38,7 @@ constexpr Endpoint kEndpoints[] = {
     {"POST", "runs/log-inputs", Audience::user, kOwn, log_inputs},
     {"POST", "runs/search", Audience::read, kAll, search_runs},
     {"GET", "metrics/get-history", Audience::read, kOwn, get_metric_history},
+    {"GET", "artifacts/list", Audience::read, kOwn, list_artifacts},
 };
 
 // By its header; HEAD asks as GET does.
@@ -78,6 +79,10 @@ awaitable<ServerReply> answer_at(Api& api, const Endpoint& endpoint, const Serve
   Fields fields(request);
   if (!fields.errors().empty()) return turn_down({Code::bad_request, describe(fields.errors())});
   fields.limit_to(limit);
+  // Handlers read the run's id once more, and those of experiments look what the run's own is.
+  JobId run;
+  if (limit && !endpoint.path.starts_with("experiments/"))
+    if (auto fault = read_run(api, fields, run)) return turn_down(std::move(*fault));
   return endpoint.answer(api, std::move(fields));
 }
 

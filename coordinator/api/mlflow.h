@@ -69,6 +69,7 @@ awaitable<ServerReply> delete_run(Api& api, Fields fields);
 awaitable<ServerReply> restore_run(Api& api, Fields fields);
 awaitable<ServerReply> search_runs(Api& api, Fields fields);
 awaitable<ServerReply> get_metric_history(Api& api, Fields fields);
+awaitable<ServerReply> list_artifacts(Api& api, Fields fields);
 
 awaitable<ServerReply> log_metric(Api& api, Fields fields);
 awaitable<ServerReply> log_parameter(Api& api, Fields fields);

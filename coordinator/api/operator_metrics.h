@@ -3,18 +3,20 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "common/net/prometheus_text.h"
 #include "coordinator/api/api.h"
+#include "coordinator/webhooks/webhooks.h"
 
 namespace podium {
 
 // What the database tells of them.
 struct StoredFigures {
   struct Record {
-    std::string benchmark, device;
+    std::string benchmark, device_model;
     int devices = 1;
     double seconds = 0;
   };
@@ -25,12 +27,15 @@ struct StoredFigures {
   DamageView damage;
 };
 
-StoredFigures read_figures(Reader& reader, Time now);
+// Read anew when what was read is so old that reading it costs little, at most a minute. Where they cannot be
+// read, what was read before.
+awaitable<std::shared_ptr<const StoredFigures>> stored_figures(Api& api);
 
-void add_node_states(PrometheusText& page, const ClusterState& state);
-void add_waits(PrometheusText& page, const ClusterState& state, Time now);
+void add_node_states(PrometheusText& page, const Api& api);
+void add_queue(PrometheusText& page, const ClusterState& state, const Plan& plan, Time now);
 void add_ledger(PrometheusText& page, const LedgerSums& sums);
 void add_records(PrometheusText& page, const StoredFigures& figures);
+void add_webhooks(PrometheusText& page, const std::vector<WebhookStatus>& webhooks);
 void add_damage(PrometheusText& page, const DamageView& damage);
 void add_process(PrometheusText& page, const Api& api);
 

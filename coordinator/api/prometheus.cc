@@ -27,13 +27,18 @@ std::string device_state(const Node& node, const DeviceSlot& slot) {
 
 void add_devices(PrometheusText& page, const ClusterState& state) {
   Counts devices;
+  std::map<std::string, std::int64_t> unhealthy;
   for (const auto& [id, node] : state.nodes)
     for (const DeviceSlot& slot : node.devices) {
+      unhealthy[slot.device.kind] += slot.device.health.empty() ? 0 : 1;
       for (const char* zero : {"free", "held", "unavailable", "unhealthy"}) devices[{slot.device.kind, zero}];
       ++devices[{slot.device.kind, device_state(node, slot)}];
     }
   page.gauge("podium_devices", "Devices of all nodes, by kind and state.");
   add_counts(page, "kind", "state", devices);
+  page.gauge("podium_unhealthy_devices",
+             "Devices that get no new work, whether or not a job still holds them, by kind.");
+  for (const auto& [kind, count] : unhealthy) page.sample({{"kind", kind}}, static_cast<double>(count));
 }
 
 // Errors are counted from the start of the driver or of the agent.
@@ -133,7 +138,8 @@ void add_rule(PrometheusText& page, std::string_view name, std::string_view help
       page.sample({{"account", account}, {"kind", kind}}, devices);
 }
 
-void add_services(PrometheusText& page, const std::vector<ServiceStand>& services) {
+void add_services(PrometheusText& page, const std::vector<ServiceStand>& services,
+                  const std::map<std::pair<std::string, int>, std::uint64_t>& requests) {
   page.gauge("podium_service_replicas",
              "Replicas of a service: those that it needs now, and of these those that answer.");
   for (const ServiceStand& service : services) {
@@ -147,6 +153,9 @@ void add_services(PrometheusText& page, const std::vector<ServiceStand>& service
   }
   page.gauge("podium_service_min_replicas", "Fewest replicas that a service's spec asks for.");
   for (const ServiceStand& service : services) page.sample({{"service", service.name}}, service.replica.min);
+  page.counter("podium_service_requests_total", "Requests for a service at the gateway, by status.");
+  for (const auto& [key, count] : requests)
+    page.sample({{"service", key.first}, {"status", std::to_string(key.second)}}, static_cast<double>(count));
   page.gauge("podium_service_requests_per_second",
              "Requests that the replicas of a service answer, of the last 10 s.");
   for (const ServiceStand& service : services) {
@@ -193,6 +202,9 @@ void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   for (const auto& [cause, count] : counters.preemptions)
     page.sample({{"reason", cause == PreemptionCause::reclaim ? "reclaim" : "priority"}},
                 static_cast<double>(count));
+  page.counter("podium_jobs_ended_total", "Jobs that have ended, by how.");
+  for (const auto& [job_state, count] : counters.ends)
+    page.sample({{"state", to_string(job_state)}}, static_cast<double>(count));
   page.counter("podium_scheduler_resizes_total", "Elastic jobs stopped to run on another number of devices.");
   page.sample({{"by", "growing"}}, static_cast<double>(counters.grown));
   page.sample({{"by", "shrinking"}}, static_cast<double>(counters.shrunk));
@@ -216,22 +228,22 @@ void add_requests(PrometheusText& page, const Api& api) {
 awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const AccountReport accounts = co_await account_figures(api);
-  const Time now = api.loop.now();
-  const StoredFigures stored =
-      co_await api.pool.read([now](Reader& reader) { return read_figures(reader, now); });
+  const std::shared_ptr<const StoredFigures> stored = co_await stored_figures(api);
+  const std::vector<WebhookStatus> webhooks = co_await api.webhooks.status();
   PrometheusText page;
-  add_node_states(page, api.loop.state());
+  add_node_states(page, api);
   add_devices(page, api.loop.state());
   add_readings(page, api);
   add_jobs(page, api.loop.state(), api.loop.plan(), api.counts);
   add_blocked(page, api.loop.state(), api.loop.plan());
-  add_waits(page, api.loop.state(), now);
+  add_queue(page, api.loop.state(), api.loop.plan(), api.loop.now());
   add_accounts(page, api.loop.state(), accounts);
-  add_services(page, api.services.services());
+  add_services(page, api.services.services(), api.service_requests());
   add_scheduler(page, api.loop.counters());
-  add_ledger(page, stored.ledger);
-  add_records(page, stored);
-  add_damage(page, stored.damage);
+  add_ledger(page, stored->ledger);
+  add_records(page, *stored);
+  add_webhooks(page, webhooks);
+  add_damage(page, stored->damage);
   add_requests(page, api);
   add_process(page, api);
   co_await api.loop.durable();

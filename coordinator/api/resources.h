@@ -51,6 +51,9 @@ awaitable<ServerReply> get_services(Api& api, Call call);
 awaitable<ServerReply> get_service(Api& api, Call call);
 awaitable<ServerReply> remove_service(Api& api, Call call);
 
+awaitable<ServerReply> get_webhooks(Api& api, Call call);
+awaitable<ServerReply> post_webhook_test(Api& api, Call call);
+
 awaitable<ServerReply> get_retention(Api& api, Call call);
 awaitable<ServerReply> get_retention_due(Api& api, Call call);
 awaitable<ServerReply> post_retention(Api& api, Call call);
@@ -59,6 +62,8 @@ awaitable<ServerReply> remove_retention(Api& api, Call call);
 awaitable<ServerReply> get_specs(Api& api, Call call);
 
 awaitable<ServerReply> get_checkpoints(Api& api, Call call);
+awaitable<ServerReply> get_tracking(Api& api, Call call);
+awaitable<ServerReply> get_job_artifacts(Api& api, Call call);
 awaitable<ServerReply> get_job_ledger(Api& api, Call call);
 awaitable<ServerReply> get_ledger(Api& api, Call call);
 awaitable<ServerReply> get_metrics(Api& api, Call call);

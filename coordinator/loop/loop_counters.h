@@ -17,6 +17,10 @@ struct LoopCounters {
   std::uint64_t backfills = 0;
   std::map<PreemptionCause, std::uint64_t> preemptions{{PreemptionCause::priority, 0},
                                                        {PreemptionCause::reclaim, 0}};
+  std::map<JobState, std::uint64_t> ends{{JobState::succeeded, 0},
+                                         {JobState::failed, 0},
+                                         {JobState::cancelled, 0},
+                                         {JobState::stopped, 0}};   // of jobs
   std::uint64_t grown = 0, shrunk = 0;                              // elastic jobs
   std::map<std::string, std::uint64_t, std::less<>> events;         // durable ones, by type
   Histogram plans{{0.00001, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0}};  // seconds
@@ -29,8 +33,11 @@ struct LoopCounters {
   }
   void count(const Events& decided) {
     ++turns;
-    for (const Event& event : decided)
+    for (const Event& event : decided) {
       if (is_durable(event)) ++events[std::string(type_of(event))];
+      const auto* changed = std::get_if<JobStateChanged>(&event.body);
+      if (changed && is_terminal(changed->to)) ++ends[changed->to];
+    }
   }
 };
 

@@ -91,6 +91,11 @@ std::optional<ArtifactEntry> entry_of(int folder, const char* name) {
   return std::nullopt;
 }
 
+std::int64_t size_of(const Fd& fd) {
+  struct stat status {};
+  return ::fstat(fd.get(), &status) == 0 ? status.st_size : 0;
+}
+
 }  // namespace
 
 ArtifactUpload::ArtifactUpload(fs::path path)
@@ -102,8 +107,8 @@ ArtifactUpload::~ArtifactUpload() {
 
 void ArtifactUpload::write(std::string_view bytes) { write_all(fd_.get(), bytes, path_); }
 
-ArtifactFiles::ArtifactFiles(fs::path folder)
-    : folder_(std::move(folder)), runs_(folder_ / "runs"), uploads_(folder_ / "uploads") {
+ArtifactFiles::ArtifactFiles(fs::path folder, ArtifactRoom room)
+    : folder_(std::move(folder)), runs_(folder_ / "runs"), uploads_(folder_ / "uploads"), room_(room) {
   fs::remove_all(uploads_);
   for (const fs::path& made : {folder_, runs_, uploads_}) {
     fs::create_directories(made);
@@ -113,8 +118,23 @@ ArtifactFiles::ArtifactFiles(fs::path folder)
 
 fs::path ArtifactFiles::new_upload() { return uploads_ / std::to_string(next_++); }
 
+// Counted once, and kept from then on.
+ArtifactRoom& ArtifactFiles::used_by(JobId run) {
+  constexpr std::size_t kMostKept = 1000;
+  if (used_.size() > kMostKept) used_.clear();
+  const auto [used, is_new] = used_.try_emplace(run, ArtifactRoom{0, 0});
+  std::error_code gone;
+  if (is_new)
+    for (const auto& entry : fs::recursive_directory_iterator(runs_ / to_string(run), gone))
+      if (entry.symlink_status().type() == fs::file_type::regular) {
+        ++used->second.files;
+        used->second.bytes += static_cast<std::int64_t>(entry.file_size());
+      }
+  return used->second;
+}
+
 std::optional<Error> ArtifactFiles::place(ArtifactUpload& upload, JobId run, const Parts& path) {
-  const auto in_the_way = [&](const char* what) {
+  const auto in_the_way = [&](const std::string& what) {
     return Error{ErrorCode::invalid, "the artifact \"" + joined(path) + "\" cannot be kept: " + what, ""};
   };
   if (path.empty()) return in_the_way("its path is that of the run's folder");
@@ -124,10 +144,20 @@ std::optional<Error> ArtifactFiles::place(ArtifactUpload& upload, JobId run, con
     const std::lock_guard lock(mutex_);
     std::optional<Fd> folder = make_folder_at(runs_, above(run, path), changed);
     if (!folder) return in_the_way("a part of its path is a file, not a folder");
+    ArtifactRoom& used = used_by(run);
+    const std::optional<ArtifactEntry> before = entry_of(folder->get(), path.back().c_str());
+    const bool replaces = before && !before->is_folder;
+    const ArtifactRoom after{used.bytes + size_of(upload.fd_) - (replaces ? before->bytes : 0),
+                             used.files + (replaces ? 0 : 1)};
+    if (after.bytes > room_.bytes)
+      return in_the_way("the artifacts of a run have " + std::to_string(room_.bytes) + " bytes at most");
+    if (after.files > room_.files)
+      return in_the_way("a run has " + std::to_string(room_.files) + " artifacts at most");
     if (::renameat(AT_FDCWD, upload.path_.c_str(), folder->get(), path.back().c_str()) != 0) {
       if (errno == EISDIR) return in_the_way("there is a folder of that path");
       artifact_failure("cannot rename into place", upload.path_);
     }
+    used = after;
     changed.push_back(std::move(*folder));
   }
   upload.fd_ = Fd();
@@ -173,6 +203,7 @@ bool ArtifactFiles::remove(JobId run, const Parts& path) {
       if (errno == ENOENT) return false;
       artifact_failure("cannot remove", runs_ / joined(path));
     }
+    used_.erase(run);
     sync_file(*folder, runs_);
   }
   fs::remove_all(aside);

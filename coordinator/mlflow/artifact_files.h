@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,17 +49,23 @@ struct ArtifactFile {
   std::string version;  // another for every upload of the path
 };
 
+// Of all artifacts of one run.
+struct ArtifactRoom {
+  std::int64_t bytes = 1'000'000'000'000;
+  std::int64_t files = 100'000;
+};
+
 class ArtifactFiles {
  public:
   // Of a path below the run's folder, none of which is "", "." or "..", or has a slash.
   using Parts = std::vector<std::string>;
 
   // Removes what an earlier process has left unfinished.
-  explicit ArtifactFiles(std::filesystem::path folder);
+  explicit ArtifactFiles(std::filesystem::path folder, ArtifactRoom room = {});
 
   std::filesystem::path new_upload();  // where the next is written
   // Makes the upload the file of that path, in place of the one before. An error where a file is in the place
-  // of a folder, or a folder in that of the file.
+  // of a folder or a folder in that of the file, and where the run has no room for it.
   std::optional<Error> place(ArtifactUpload& upload, JobId run, const Parts& path);
 
   // By name. Empty where there is no such folder.
@@ -68,9 +75,13 @@ class ArtifactFiles {
   bool remove(JobId run, const Parts& path);
 
  private:
+  ArtifactRoom& used_by(JobId run);
+
   std::filesystem::path folder_, runs_, uploads_;
+  ArtifactRoom room_;
   std::atomic<std::uint64_t> next_{0};
-  std::mutex mutex_;  // held while folders are made or go
+  std::mutex mutex_;                    // held while folders are made or go
+  std::map<JobId, ArtifactRoom> used_;  // of runs that were written to; guarded by mutex_
 };
 
 }  // namespace podium::mlflow

@@ -69,4 +69,11 @@ Result<ArtifactPath> parse_artifact_path(std::string_view decoded, std::string_v
                ""};
 }
 
+std::optional<std::string> kept_path(const std::string& artifact_uri) {
+  constexpr std::string_view kScheme = "mlflow-artifacts:/";
+  if (!artifact_uri.starts_with(kScheme) || artifact_uri.starts_with("mlflow-artifacts://"))
+    return std::nullopt;
+  return artifact_uri.substr(kScheme.size());
+}
+
 }  // namespace podium::mlflow

@@ -2,6 +2,7 @@
 // be under such a path is artifact_files.h's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +24,8 @@ Result<std::vector<std::string>> artifact_parts(std::string_view decoded);
 
 // What comes before the run's id is an experiment's artifact_location, and means nothing here.
 Result<ArtifactPath> parse_artifact_path(std::string_view decoded, std::string_view cluster);
+
+// Of an artifact_uri whose files this coordinator keeps, the path; nothing of another.
+std::optional<std::string> kept_path(const std::string& artifact_uri);
 
 }  // namespace podium::mlflow

@@ -92,7 +92,7 @@ void add_info(std::string& out, const RunInfo& run, std::string_view cluster) {
   add_field(out, "status", status_of(run.state));
   add_field(out, "start_time", run.started_ms);
   if (run.ended_ms) add_field(out, "end_time", *run.ended_ms);
-  add_field(out, "artifact_uri", artifact_location(run.group, run.artifacts) + "/" + id + "/artifacts");
+  add_field(out, "artifact_uri", artifact_uri(run, cluster));
   add_field(out, "lifecycle_stage", stage(run.deleted));
   out += '}';
 }
@@ -186,6 +186,10 @@ std::optional<JobState> state_of(std::string_view status) {
        {JobState::queued, JobState::running, JobState::succeeded, JobState::failed, JobState::cancelled})
     if (status_of(state) == status) return state;
   return std::nullopt;
+}
+
+std::string artifact_uri(const RunInfo& run, std::string_view cluster) {
+  return artifact_location(run.group, run.artifacts) + "/" + run_id_of(run.job, cluster) + "/artifacts";
 }
 
 std::string artifact_location(RunGroupId group, const std::string& given) {

@@ -21,6 +21,7 @@ std::string history_json(std::string_view key, const FoundPage<HistoryPoint>& pa
 std::string experiment_json(const RunGroup& group);  // {"experiment": …}
 std::string experiments_json(const FoundPage<RunGroup>& page, const std::string& next_page);
 
+std::string artifact_uri(const RunInfo& run, std::string_view cluster);
 // Where a group's artifacts lie.
 std::string artifact_location(RunGroupId group, const std::string& given);
 

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -99,6 +100,11 @@ class Gateway::Impl {
     });
   }
 
+  Requests requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
   void stop(std::chrono::milliseconds grace) {
     if (!thread_.joinable()) return;
     asio::co_spawn(io_, end(grace), asio::use_future).get();
@@ -126,8 +132,10 @@ class Gateway::Impl {
   bool stopping_ = false;
   Links links_;
   std::vector<std::string> services_;
-  bool told_ = false;      // of them
-  std::size_t turns_ = 0;  // of replicas that are equally loaded
+  bool told_ = false;         // of them
+  std::size_t turns_ = 0;     // of replicas that are equally loaded
+  mutable std::mutex mutex_;  // guards the next
+  Requests requests_;
   HttpServer server_;
   std::thread thread_;
 };
@@ -181,7 +189,10 @@ asio::awaitable<ServerReply> Gateway::Impl::answer(ServerRequest request) {
     co_return reply;
   }
   if (path.size() == 1) co_return tell(path[0], request.id);
-  co_return co_await ask(std::move(request), path[0], path[1]);
+  ServerReply reply = co_await ask(std::move(request), path[0], path[1]);
+  const std::lock_guard lock(mutex_);
+  ++requests_[{path[0], reply.status}];
+  co_return reply;
 }
 
 ServerReply Gateway::Impl::tell(const std::string& service, const std::string& request_id) const {
@@ -283,6 +294,8 @@ std::string Gateway::address() const { return impl_->address(); }
 void Gateway::set_replicas(std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {
   impl_->set_replicas(std::move(replicas), std::move(services));
 }
+
+Gateway::Requests Gateway::requests() const { return impl_->requests(); }
 
 void Gateway::stop(std::chrono::milliseconds grace) { impl_->stop(grace); }
 

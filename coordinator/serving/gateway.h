@@ -3,9 +3,12 @@
 // for requests of models must not delay the scheduler's. docs/serving.md has the paths.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinator/serving/replica.h"
@@ -29,6 +32,10 @@ class Gateway {
   // From any thread. All replicas that may be asked; those of before that are missing get no more requests,
   // and finish those that they have. `services` have names of which a request is not refused as unknown.
   void set_replicas(std::vector<ReplicaPlace> replicas, std::vector<std::string> services);
+
+  // Requests for services, by name and status of the answer. From any thread.
+  using Requests = std::map<std::pair<std::string, int>, std::uint64_t>;
+  Requests requests() const;
 
   // Accepts no more requests, lets those under way finish within `grace`, and returns when the thread has
   // ended.

@@ -11,6 +11,11 @@
 
 namespace podium {
 
+struct DiskFigures {
+  std::int64_t free = 0, size = 0;  // bytes
+  std::int64_t reserve = 0;         // below which what can wait is refused
+};
+
 class DiskRoom {
  public:
   // `home`/podium.db must exist. `reserve` is in bytes; by default 256 MB or a tenth of the disk, whichever
@@ -19,6 +24,7 @@ class DiskRoom {
 
   // `unavailable`, with the remedy; nothing where writes are safe. Checks the disk in every call.
   std::optional<Error> refusal() const;
+  std::optional<DiskFigures> figures() const;  // nothing where the disk does not tell
 
  private:
   std::filesystem::path home_;

@@ -41,8 +41,9 @@ bool is_power_of_ten(std::int64_t n) {
 
 }  // namespace
 
-Ingestor::Ingestor(Database& db)
+Ingestor::Ingestor(Database& db, WebhookRows& webhooks)
     : database_(db),
+      webhooks_(webhooks),
       history_(db),
       ledger_(db),
       board_(db),
@@ -361,6 +362,7 @@ void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e) {
   batch_->news[task.attempt.job];  // it has changed, though perhaps without a point
   history_.add(task.attempt.job, time, "target_reached", "info",
                fmt::format("{} reached its target with {:.6g} at step {}", e.metric, e.value, e.step));
+  webhooks_.take(target_reached(task.attempt.job, time, e.metric, e.value, e.step));
 }
 
 void Ingestor::take_body(TaskId task, Time time, const NoteEvent& e) {

@@ -16,12 +16,13 @@
 #include "coordinator/store/series_table.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/store/store.h"
+#include "coordinator/store/webhook_rows.h"
 
 namespace podium {
 
 class Ingestor {
  public:
-  explicit Ingestor(Database& database);
+  Ingestor(Database& database, WebhookRows& webhooks);
 
   // Takes about `budget` new bytes of the batch, in the caller's transaction, and lowers `budget` by their
   // cost. False while a later transaction has more to take. A node may write only the streams of tasks that
@@ -82,6 +83,7 @@ class Ingestor {
   void write_progress(AttemptId attempt);
 
   Database& database_;
+  WebhookRows& webhooks_;
   History history_;
   LedgerMarks ledger_;
   BoardRuns board_;

@@ -90,6 +90,15 @@ std::optional<Run> RunReader::run(JobId job) {
   return Run{std::move(*found), data(job)};
 }
 
+RunTexts RunReader::submitted(JobId job) {
+  RunTexts texts;
+  Statement params(database_, "SELECT key, value FROM submitted_params WHERE job = ?1");
+  for (params.start(job.value); params.next();) texts.params.push_back({params.text(0), params.text(1)});
+  Statement tags(database_, "SELECT key, value FROM submitted_tags WHERE job = ?1");
+  for (tags.start(job.value); tags.next();) texts.tags.push_back({tags.text(0), tags.text(1)});
+  return texts;
+}
+
 FoundPage<HistoryPoint> RunReader::history(JobId job, const std::string& key, std::size_t most,
                                            const std::optional<HistoryPoint>& after) {
   const ReadTransaction moment(database_);

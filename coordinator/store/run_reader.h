@@ -37,6 +37,10 @@ struct RunData {
   std::vector<RunInput> inputs;
 };
 
+struct RunTexts {
+  std::vector<KeyValue> params, tags;
+};
+
 struct Run {
   RunInfo info;
   RunData data;
@@ -68,6 +72,7 @@ class RunReader {
 
   std::optional<RunInfo> info(JobId job);
   std::optional<Run> run(JobId job);
+  RunTexts submitted(JobId job);  // that its spec gives a scheduled job
 
   // By step, time and value; at most `most`, after `after`.
   FoundPage<HistoryPoint> history(JobId job, const std::string& key, std::size_t most,

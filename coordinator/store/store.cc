@@ -17,7 +17,7 @@ Store::Store(std::filesystem::path home, Post post, const StoreOptions& options)
       post_(post),
       queued_bytes_(std::make_shared<std::atomic<std::size_t>>(0)),
       queued_changes_(std::make_shared<std::atomic<std::size_t>>(0)),
-      writer_(std::make_unique<Writer>(home_, std::move(post), options.retention)),
+      writer_(std::make_unique<Writer>(home_, std::move(post), options)),
       logs_(std::make_unique<LogKeeper>(home_, options.logs, options.retention[Kept::logs])),
       room_(std::in_place, home_, options.disk_reserve) {}
 

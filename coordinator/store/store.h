@@ -23,6 +23,7 @@
 #include "coordinator/store/reader.h"
 #include "coordinator/store/retention.h"
 #include "coordinator/store/stream_batch.h"
+#include "coordinator/store/webhook_filter.h"
 #include "coordinator/tracking/energy.h"
 
 namespace podium {
@@ -57,6 +58,7 @@ struct Commit {
   std::vector<DrawnEnergy> energy = {};
   std::vector<RetentionChange> retention = {};
   std::shared_ptr<const NewRun> run = {};  // of the RunTracked among the events
+  std::vector<std::int64_t> delivered = {};  // rows of webhook_queue that are done with
 };
 
 // What a restarted coordinator continues with.
@@ -77,6 +79,7 @@ struct StoreOptions {
   std::optional<std::int64_t> disk_reserve;  // bytes
   LogLimits logs;
   Retention retention = kUsualRetention;
+  std::vector<WebhookFilter> webhooks = {};
 };
 
 class Store {
@@ -118,6 +121,8 @@ class Store {
   // nearly full, or a home that is gone. Orders, reports and commands continue: the disk reserve is kept for
   // them.
   std::optional<Error> refusal() const;
+
+  std::optional<DiskFigures> disk() const { return room_->figures(); }
 
   // Whether so many events followed the last snapshot that the next commit should carry one.
   bool wants_snapshot() const;

@@ -61,7 +61,7 @@ bool may_pass(const SqliteError& error) {
 
 }  // namespace
 
-Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retention& retention)
+Store::Writer::Writer(const std::filesystem::path& home, Post post, const StoreOptions& options)
     : post_(std::move(post)),
       database_(open_database(home)),
       log_(database_),
@@ -70,10 +70,11 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       ledger_(database_),
       ledger_totals_(database_),
       energy_(database_),
-      ingestor_(database_),
+      webhooks_(database_, options.webhooks),
+      ingestor_(database_, webhooks_),
       runs_(database_, ingestor_.series()),
       rules_(database_),
-      pruner_(database_, retention),
+      pruner_(database_, options.retention),
       closer_(database_),
       last_event_(log_.last()),
       snapshot_every_(kSnapshotEvery),
@@ -211,7 +212,7 @@ void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
     return c.experiment || !c.secrets.empty() || c.snapshot || !c.waits.empty() || !c.energy.empty() ||
-           !c.retention.empty() || std::ranges::any_of(c.events, is_durable);
+           !c.retention.empty() || !c.delivered.empty() || std::ranges::any_of(c.events, is_durable);
   });
   for (bool written = !anything; !written;) {
     try {
@@ -249,6 +250,7 @@ void Store::Writer::write_in_one_transaction(const std::deque<Turn>& turns) {
     with_snapshot = &turn;
     snapshot_seq = last;
   }
+  webhooks_.trim();
   transaction.commit();
   last_event_ = last;
   events_since_snapshot_ += events;
@@ -276,6 +278,7 @@ std::int64_t Store::Writer::write(const Event& event) {
   projections_.take(event);
   history_.add(event);
   ledger_.take(event);
+  webhooks_.take(event);
   return seq;
 }
 
@@ -289,6 +292,7 @@ void Store::Writer::write_the_rest(const Commit& commit) {
   for (const WaitMark& wait : commit.waits) ledger_.take(wait);
   for (const DrawnEnergy& drawn : commit.energy) energy_.add(drawn);
   for (const RetentionChange& change : commit.retention) rules_.take(change);
+  webhooks_.remove(commit.delivered);
 }
 
 std::vector<Store::Writer::Change> Store::Writer::some_changes() {
@@ -344,6 +348,7 @@ void Store::Writer::write_some_streams() {
       finished.push_back(std::move(batches_.front()));
       batches_.pop_front();
     }
+    webhooks_.trim();
     transaction.commit();
   } catch (const std::exception& error) {  // a full disk, mostly; SQLite's or a log file's
     ingestor_.forget();

@@ -25,12 +25,13 @@
 #include "coordinator/store/retention_rules.h"
 #include "coordinator/store/run_writer.h"
 #include "coordinator/store/store.h"
+#include "coordinator/store/webhook_rows.h"
 
 namespace podium {
 
 class Store::Writer {
  public:
-  Writer(const std::filesystem::path& home, Post post, const Retention& retention);
+  Writer(const std::filesystem::path& home, Post post, const StoreOptions& options);
   ~Writer();
 
   ClusterRecord begin(const std::string& fresh);
@@ -88,6 +89,7 @@ class Store::Writer {
   LedgerMarks ledger_;
   LedgerTotals ledger_totals_;
   EnergyRows energy_;
+  WebhookRows webhooks_;
   Ingestor ingestor_;
   RunWriter runs_;
   RetentionWriter rules_;

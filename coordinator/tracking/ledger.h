@@ -132,6 +132,7 @@ struct LedgerCell {
 };
 
 inline constexpr Duration kLedgerDay = std::chrono::hours(24);
+inline std::int64_t ledger_day(std::int64_t millis) { return millis / kLedgerDay.count(); }
 
 std::map<LedgerCell, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces);
 

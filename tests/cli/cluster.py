@@ -16,11 +16,15 @@ WAIT = 120  # seconds until what should have happened is declared not to
 class Cluster:
     """A coordinator and agents with CPU slots in a folder that is also the current one of every command."""
 
-    def __init__(self, programs, nodes):
+    def __init__(self, programs, nodes, files=None):
+        """`files`: their texts by path, there before the coordinator is."""
         self.programs = programs
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="podium-examples-"))
         self.children = []
         self.log = open(self.folder / "daemons.log", "ab")
+        for path, text in (files or {}).items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_text(text)
         self.start(["podium-coordinator", "--home", self.folder / "coordinator", "--listen", "127.0.0.1:0"])
         address = self.folder / "coordinator" / "coordinator.address"
         self.wait_for(address.exists, "the coordinator to listen")

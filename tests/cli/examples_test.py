@@ -64,6 +64,7 @@ REFUSED = {
     "podium retention unset my-bert": "there is no retention of its own",
     "podium services show answers": "there is no service",
     "podium services stop answers": "there is no service",
+    "podium webhooks test ops": "there is no webhook",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",
 }

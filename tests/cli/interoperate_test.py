@@ -38,7 +38,8 @@ def pattern_of(shown):
 
 class InteroperateTest(unittest.TestCase):
     def test_examples(self):
-        cluster = Cluster(BIN, ["node-1"])
+        settings = {file: text for _, _, file, text in blocks_of(PAGE.read_text()) if file.startswith("coordinator/")}
+        cluster = Cluster(BIN, ["node-1"], settings)
         self.addCleanup(cluster.close)
         said, sections = "", {}
         for section, language, file, text in blocks_of(PAGE.read_text()):

@@ -2,6 +2,7 @@
 example configuration and evaluates every expression of the dashboard and of the alerts."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -18,9 +19,10 @@ import urllib.request
 SOURCE = pathlib.Path(sys.argv.pop(2))
 sys.path.insert(0, str(SOURCE / "tests" / "coordinator" / "api"))
 import yaml  # noqa: E402
-from daemon import USER, Agent, Daemon, chunk, wait_for  # noqa: E402
+from daemon import BINARY, USER, Agent, Daemon, chunk, wait_for  # noqa: E402
 from prometheus_programs import check_metrics, find  # noqa: E402
 from services_test import Node, service  # noqa: E402
+from webhooks_test import Receiver, config, hook  # noqa: E402
 
 PROMETHEUS, PROMTOOL = find("prometheus"), find("promtool")
 if not PROMETHEUS or not PROMTOOL:
@@ -28,6 +30,7 @@ if not PROMETHEUS or not PROMTOOL:
     sys.exit(77)
 
 RULES = SOURCE / "deploy" / "prometheus"
+RULES_OF = yaml.safe_load((RULES / "alerts.yml").read_text())["groups"][0]
 DASHBOARD = json.loads((SOURCE / "deploy" / "grafana" / "podium.json").read_text())
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 NAME = re.compile(r"\b(?:podium|process)_[a-z0-9_]+\b")
@@ -61,10 +64,13 @@ def training_events():
 
 
 class Cluster:
-    """A coordinator that has something of everything: a trained job, a drained node with readings, a queue, a service."""
+    """A coordinator that has something of everything: a trained job, a drained node with readings, a queue, a service, a
+    webhook."""
 
     def __init__(self):
-        self.daemon = Daemon("--services", "127.0.0.1:0", "--node-unknown-after", "5m", "--node-lost-after", "10m")
+        self.receiver = Receiver()
+        self.daemon = Daemon("--services", "127.0.0.1:0", "--node-unknown-after", "5m", "--node-lost-after", "10m",
+                             webhooks=config(hook(self.receiver)))
         trainer = Agent(self.daemon, "trainer")
         trainer.orders()
         self.daemon.submit(TRAINING)
@@ -79,6 +85,8 @@ class Cluster:
         self.daemon.submit(service(replicas="1"))
         self.daemon.submit(TRAINING.replace("devices: 1", "devices: 2"))
         wait_for(lambda: self.daemon.get("/services").json()["services"][0]["ready"] == 1, "the replica to be ready")
+        address = (self.daemon.home / "services.address").read_text().strip()
+        urllib.request.urlopen(urllib.request.Request(f"{address}/answers/fill-mask", b"{}", {"Content-Type": "application/json"})).close()
 
     def page(self):
         return self.daemon.request("GET", "/metrics", token=USER).body
@@ -88,6 +96,7 @@ class Cluster:
         self.node.close()
         self.daemon.process.wait()
         self.daemon.close()
+        self.receiver.close()
 
 
 class Prometheus:
@@ -156,11 +165,21 @@ class PrometheusTest(unittest.TestCase):
 
     def test_every_metric_that_is_asked_for_is_served(self):
         served = set(re.findall(r"^([a-z0-9_]+)", self.cluster.page().decode(), re.M))
-        rules = yaml.safe_load((RULES / "alerts.yml").read_text())["groups"][0]["rules"]
-        for text in [expression for _, expression in expressions()] + [rule["expr"] for rule in rules]:
+        for text in [expression for _, expression in expressions()] + [rule["expr"] for rule in RULES_OF["rules"]]:
             names = set(NAME.findall(text))
             self.assertTrue(names or text.startswith("up{"), text)
             self.assertEqual(names - served, set(), text)
+
+    def test_the_commands_that_alerts_name_are_there(self):
+        values = {"node": "trainer", "service": "answers", "webhook": "ops"}
+        address = {"PODIUM_COORDINATOR": f"http://127.0.0.1:{self.cluster.daemon.port}", "PODIUM_HOME": str(self.cluster.daemon.home)}
+        texts = "".join(rule["annotations"]["description"] for rule in RULES_OF["rules"])
+        commands = set(re.findall(r"`(podium [^`]*)`", texts))
+        self.assertGreater(len(commands), 5)
+        for command in commands:
+            words = re.sub(r"\{\{ \$labels\.(\w+) \}\}", lambda label: values[label[1]], command).split()
+            ran = subprocess.run([BINARY.parent / words[0], *words[1:]], capture_output=True, text=True, env=os.environ | address)
+            self.assertEqual(ran.returncode, 0, (command, ran.stderr))
 
     def test_the_rules_are_evaluated_and_a_sound_cluster_is_quiet(self):
         def healths():
@@ -179,10 +198,9 @@ class FilesTest(unittest.TestCase):
     def test_the_rules_fire_where_they_must_and_nowhere_else(self):
         self.promtool("check", "rules", RULES / "alerts.yml")
         self.promtool("test", "rules", RULES / "alerts_test.yml")
-        rules = yaml.safe_load((RULES / "alerts.yml").read_text())["groups"][0]["rules"]
         fired = {case["alertname"] for test in yaml.safe_load((RULES / "alerts_test.yml").read_text())["tests"]
                  for case in test["alert_rule_test"] if case.get("exp_alerts")}
-        self.assertEqual(fired, {rule["alert"] for rule in rules})
+        self.assertEqual(fired, {rule["alert"] for rule in RULES_OF["rules"]})
 
     def test_the_example_configuration_is_one(self):
         self.promtool("check", "config", "--syntax-only", RULES / "prometheus.yml")

@@ -183,6 +183,9 @@ describe.each([
       expect(events.length).toBeGreaterThan(0);
       expect(await client.getJobEvents(job, events.at(-1)!.id)).toEqual([]);
       await client.getMetrics(job);
+      const { run_id, artifacts } = await client.getTracking(job);
+      expect(artifacts).toContain(run_id);
+      expect(await client.getArtifacts(job, "")).toEqual([]);
       expect(await problemOf(client.getSeries(job, ["no/0"], 1000))).toMatchObject({ status: 404 });
       const keys = Array.from({ length: 65 }, (_, index) => `no/${index}`);
       const query = keys.map((key) => `key=${key}`).join("&");

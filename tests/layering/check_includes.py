@@ -26,14 +26,16 @@ LAYERS = {
     "coordinator/core/plan": ["coordinator/core/nodes"],
     "coordinator/core": ["coordinator/core/plan"],
     "coordinator/forecast": ["coordinator/core"],
-    "coordinator/store": ["coordinator/core", "coordinator/tracking", "coordinator/store/chunks"],
+    "coordinator/store": ["coordinator/core", "coordinator/tracking", "coordinator/store/chunks", "coordinator/webhooks/notices"],
     "coordinator/store/chunks": ["common/base"],
     "coordinator/tracking": ["common/model"],
     "coordinator/specs": ["coordinator/core", "common/spec", "common/git"],
     "coordinator/loop": ["coordinator/core", "coordinator/store", "common/net"],
     "coordinator/serving": ["coordinator/loop"],
+    "coordinator/webhooks": ["coordinator/loop", "coordinator/webhooks/notices", "common/spec"],
+    "coordinator/webhooks/notices": ["coordinator/core"],
     "coordinator/mlflow": ["coordinator/store", "common/net", "common/spec"],
-    "coordinator/api": ["coordinator/mlflow", "coordinator/loop", "coordinator/serving", "coordinator/forecast", "coordinator/tracking", "coordinator/specs", "common/spec"],
+    "coordinator/api": ["coordinator/mlflow", "coordinator/loop", "coordinator/serving", "coordinator/webhooks", "coordinator/forecast", "coordinator/tracking", "coordinator/specs", "common/spec"],
     "coordinator": ["coordinator/api", "coordinator/specs"],
     "agent/core": ["common/model"],
     "agent/device": ["common/model"],
@@ -85,7 +87,7 @@ PRIVATE_LIBRARIES = {
 }
 
 # The scheduler's core, its forecasts and the agent's core are pure: no clock, randomness, I/O or logging.
-PURE = ["common/mlperf", "coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks"]
+PURE = ["common/mlperf", "coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks", "coordinator/webhooks/notices"]
 IMPURE_HEADERS = re.compile(
     r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
 )

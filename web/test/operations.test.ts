@@ -50,3 +50,10 @@ it("sends only the labels that change", () => {
   expect(rows(["rack", ""])).toMatch(/letters, digits/);
   expect(rows(["a b", "c"])).toMatch(/letters, digits/);
 });
+
+it("offers of a tracked run nothing but to mark it cancelled while it goes on", () => {
+  for (const state of ["queued", "running"] as const)
+    expect(offered(state, { tracked: true })).toEqual(["cancel"]);
+  for (const state of ["succeeded", "failed", "cancelled"] as const)
+    expect(offered(state, { tracked: true, attempt: 1 })).toEqual([]);
+});

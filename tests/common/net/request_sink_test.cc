@@ -249,15 +249,18 @@ TEST_F(RequestSinkTest, IsNotMadeForARequestThatIsRefused) {
   EXPECT_EQ(record_.made, 0);
 }
 
-TEST_F(RequestSinkTest, TakesTheShareOfAPieceOfTheRoomForBodies) {
+TEST_F(RequestSinkTest, CountsAPieceOfEachBodyAgainstARoomOfItsOwn) {
   ServerOptions options;
-  options.max_bodies = kPiece + 1000;
+  options.max_pieces = kPiece + 1000;
+  options.max_bodies = 0;
   start(options);
   RawClient first(server_->url());
   first.send(put("/a", 1'000'000) + pattern(300'000));
   record_.wait_for([&] { return !record_.taken.empty(); });
   EXPECT_THAT(talk(put("/b", 1'000'000)), StartsWith("HTTP/1.1 503"));
-  EXPECT_THAT(talk(put("/b", 10, "Connection: close\r\n") + pattern(10)), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(talk(put("/b", 1001)), StartsWith("HTTP/1.1 503")) << "short ones count, too";
+  EXPECT_THAT(talk(put("/b", 1000, "Connection: close\r\n") + pattern(1000)), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(talk(kLast), StartsWith("HTTP/1.1 200")) << "bodies in memory have their own";
   first.send(pattern(700'000));
   EXPECT_THAT(first.read_some(), StartsWith("HTTP/1.1 200"));
 }
@@ -308,6 +311,35 @@ TEST(HttpServerStream, OfAKnownLengthIsSentPlainAndKeepsTheConnection) {
 
 TEST(HttpServerStream, ThatEndsEarlyEndsTheConnection) {
   EXPECT_THAT(stream_of({"one"}), testing::EndsWith("\r\n\r\none"));
+}
+
+// 25 MB at 0.6 MB/s were cut off after the time for one write.
+TEST(HttpServerStream, ALongAnswerHasTheTimeOfAPieceForEach) {
+  const std::string body(8'000'000, 'x');
+  const auto serve = [&body](ServerRequest) -> awaitable<ServerReply> {
+    ServerReply reply;
+    reply.body = body;
+    co_return reply;
+  };
+  ServerOptions options;
+  options.write_timeout = milliseconds(1000);
+  TestServer server(options, serve);
+  RawClient client(server.url());
+  client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.read_some(), HasSubstr("Content-Length: 8000000\r\n"));
+  client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  std::string text;
+  for (std::size_t slept = 0;;) {
+    const std::string part = client.read_some();
+    if (part.empty()) break;
+    text += part;
+    if (text.size() / 500'000 > slept) {
+      slept = text.size() / 500'000;
+      std::this_thread::sleep_for(milliseconds(150));
+    }
+  }
+  EXPECT_THAT(text, HasSubstr("Content-Length: 8000000\r\n"));
+  EXPECT_EQ(text.size() - text.find("\r\n\r\n") - 4, body.size());
 }
 
 TEST(HttpServerStream, AnswersHeadWithItsLength) {

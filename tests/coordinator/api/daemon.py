@@ -33,12 +33,14 @@ class Reply:
 
 
 class Daemon:
-    def __init__(self, *options, listen="127.0.0.1:0"):
+    def __init__(self, *options, listen="127.0.0.1:0", webhooks=None):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="podium-api-"))
         (self.home / "user.token").write_text(USER + "\n")
         (self.home / "agent.token").write_text(AGENT + "\n")
         for token in ("user.token", "agent.token"):
             (self.home / token).chmod(0o600)
+        if webhooks:
+            (self.home / "webhooks.yaml").write_text(webhooks)
         self.options = ("--listen", listen, *options)
         self.log = open(self.home / "log", "ab")
         self.start()

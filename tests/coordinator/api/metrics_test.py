@@ -84,8 +84,8 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual((unread.status, unread.json()["series"][0]["lost_points"]), (200, 9))
         again = len(metric_lines(1, 9) + metric_lines(1, 9, "whole"))
         self.assertEqual(self.agent.deliver(chunk(launch, "events", again, metric_lines(9, 1))).status, 200)
-        samples, _ = self.metrics()
-        self.assertEqual((samples["podium_damaged_chunks", ()], samples["podium_damaged_points", ()]), (1, 9))
+        damage = lambda samples: tuple(samples["podium_damaged_" + what, ()] for what in ("chunks", "points"))
+        wait_for(lambda: damage(self.metrics()[0]) == (1, 9), "the damage to be told")
         curves = self.daemon.get(f"/jobs/{job}/series?key=train/loss&key=whole").json()["series"]
         self.assertEqual([(len(curve["points"]), curve["lost_points"]) for curve in curves], [(1, 9), (9, 0)])
         several = self.daemon.get(f"/series?job={job}&key=train/loss").json()["series"]
@@ -178,31 +178,84 @@ class MetricsTest(unittest.TestCase):
         self.agent.tell()
         self.assertNotIn("podium_device_temperature_celsius", self.metrics()[1])
 
-    def test_nodes_are_told_with_their_state_and_when_they_were_heard(self):
+    def test_nodes_are_told_with_their_state_and_how_long_they_are_silent(self):
         silent = Agent(self.daemon, "node-2")
-        before = time.time()
         silent.orders()
+        heard = time.monotonic()
         self.post("/nodes/node-2/drain", {"reason": "fans"})
-        samples, _ = self.metrics()
-        state = lambda node, name: samples["podium_node_state", (("node", node), ("state", name))]
-        self.assertEqual([state("node-2", name) for name in ("up", "unknown", "lost")], [1, 0, 0])
-        self.assertEqual([samples["podium_node_drained", (("node", name),)] for name in ("node-1", "node-2")], [0, 1])
-        heard = samples["podium_node_last_seen_timestamp_seconds", (("node", "node-2"),)]
-        self.assertTrue(before - 1 <= heard <= time.time() + 1, heard)
+        of = lambda samples: lambda family, **labels: samples.get((family, tuple(labels.items())))
+        told = of(self.metrics()[0])
+        self.assertEqual([told("podium_node_state", node="node-2", state=name) for name in ("up", "unknown", "lost")], [1, None, None])
+        self.assertEqual([told("podium_node_drained", node=name) for name in ("node-1", "node-2")], [0, 1])
+        time.sleep(0.1)
+        before = time.monotonic()
+        silence = of(self.metrics()[0])("podium_node_silence_seconds", node="node-2")
+        self.assertTrue(before - heard <= silence + 0.01 and silence <= time.monotonic() - heard + 5, silence)
+        self.daemon.kill()
+        self.daemon.start()
+        told = of(self.metrics()[0])
+        self.assertEqual(told("podium_node_state", node="node-2", state="up"), 1)
+        self.assertIsNone(told("podium_node_silence_seconds", node="node-2"), "it has not reported to this process")
 
-    def test_the_oldest_wait_is_of_jobs_in_the_queue_that_have_never_started(self):
-        oldest = lambda: self.metrics()[0]["podium_queue_oldest_wait_seconds", (("kind", "cpu"),)]
-        self.submit("runs", 3)
-        self.assertEqual(oldest(), 0)
+    def test_unhealthy_devices_are_counted_whoever_holds_them(self):
+        self.submit("holds", 3)
+        self.agent.node["devices"][1]["health"] = "XID 79"
+        self.agent.tell()
+        samples, _ = self.metrics()
+        self.assertEqual(samples["podium_unhealthy_devices", (("kind", "cpu"),)], 1)
+        self.assertEqual(samples["podium_devices", (("kind", "cpu"), ("state", "held"))], 3)
+
+    def test_the_queue_tells_its_oldest_job_and_those_that_would_fit(self):
+        of = lambda family: self.metrics()[0][family, (("kind", "cpu"),)]
+        oldest, fitting = (lambda: of("podium_queue_oldest_wait_seconds")), (lambda: of("podium_queue_fitting_jobs"))
+        self.submit("runs", 2)
+        self.assertEqual((oldest(), fitting()), (0, 0))
         held = self.submit("held", 1)
         self.post(f"/jobs/{held}/hold", {})
-        time.sleep(0.5)
-        self.assertEqual(oldest(), 0)
-        waits = self.submit("waits", 3)
+        self.submit("within", 1, "1h")
+        time.sleep(0.3)
+        self.assertEqual((oldest(), fitting()), (0, 0), "what is held is in no queue")
+        gang = self.submit("gang", 3)
         self.submit("younger", 3)
-        submitted = self.daemon.get(f"/jobs/{waits}").json()["submitted_ms"]
+        submitted = self.daemon.get(f"/jobs/{gang}").json()["submitted_ms"]
         time.sleep(0.05)
         self.assertTrue(0.05 <= oldest() <= time.time() - submitted / 1000 + 0.01)
+        self.assertEqual(fitting(), 0, "they ask for three, and none is free")
+
+    def test_jobs_that_an_accounts_limit_keeps_waiting_do_not_count_as_fitting(self):
+        self.post("/accounts/small", {"limit": {"cpu": 0}})
+        self.submit("limited", 1, extra="account: small")
+        samples, _ = self.metrics()
+        self.assertEqual(samples["podium_queue_jobs", (("kind", "cpu"), ("state", "waiting"))], 1)
+        self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 0)
+
+    def test_a_job_that_fits_by_number_and_not_by_place_is_told(self):
+        Agent(self.daemon, "node-2", devices=3).orders()
+        whole = lambda name: spec(name, 2).replace("devices: 2,", "devices: 2, within: node,")
+        for name in ("first", "second", "third"):
+            self.assertEqual(self.daemon.submit(whole(name)).status, 201)
+        samples, _ = self.metrics()
+        self.assertEqual(samples["podium_devices", (("kind", "cpu"), ("state", "free"))], 2)
+        self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 1)
+
+    def test_a_job_that_has_run_does_not_count_as_the_oldest(self):
+        job = self.submit("again", 3, extra="restarts: {max: 3}")
+        launch = self.agent.wait_for_order("start")
+        self.agent.run(launch)
+        time.sleep(0.3)
+        self.post("/nodes/node-1/drain", {"reason": "fans"})
+        self.agent.finish(1)
+        wait_for(lambda: self.daemon.get(f"/jobs/{job}").json()["state"] == "queued", "the job to wait again")
+        self.assertEqual(self.metrics()[0]["podium_queue_oldest_wait_seconds", (("kind", "cpu"),)], 0)
+
+    def test_ends_are_counted_by_how(self):
+        of = lambda: {labels[0][1]: n for (name, labels), n in self.metrics()[0].items() if name == "podium_jobs_ended_total"}
+        self.assertEqual(of(), {"succeeded": 0, "failed": 0, "cancelled": 0, "stopped": 0})
+        self.daemon.request("POST", f"/api/v1/jobs/{self.submit('waits', 9)}/cancel", token=USER)
+        self.submit("ends", 1)
+        self.agent.run(self.agent.wait_for_order("start"))
+        self.agent.finish()
+        wait_for(lambda: of() == {"succeeded": 1, "failed": 0, "cancelled": 1, "stopped": 0}, "both ends")
 
     def test_goodput_is_that_of_the_ledger(self):
         self.assertNotIn("podium_goodput_ratio", self.metrics()[1])
@@ -217,23 +270,38 @@ class MetricsTest(unittest.TestCase):
         self.post(f"/jobs/{job}/cancel", None)
         self.agent.finish()
         wait_for(lambda: self.daemon.get(f"/jobs/{job}").json()["state"] == "cancelled", "the job to end")
-        samples, _ = self.metrics()
         told = self.daemon.get("/ledger").json()["all"]
-        self.assertAlmostEqual(samples["podium_goodput_ratio", ()], told["goodput"])
         self.assertTrue(0 < told["goodput"] < 1, told)
         totals = {}
         for total in told["totals"]:
             totals[total["kind"]] = totals.get(total["kind"], 0) + total["device_ms"] / 1000
-        told_here = {labels[0][1]: value for (name, labels), value in samples.items() if name == "podium_ledger_device_seconds"}
-        self.assertEqual(set(told_here), set(totals))
-        for kind, seconds in totals.items():
-            self.assertAlmostEqual(told_here[kind], seconds, msg=kind)
+        def agrees():
+            samples, _ = self.metrics()
+            here = {labels[0][1]: value for (name, labels), value in samples.items() if name == "podium_ledger_device_seconds"}
+            self.assertLessEqual(set(totals), set(here))
+            return all(abs(value - totals.get(bucket, 0)) < 1e-6 for bucket, value in here.items()) and \
+                abs(samples["podium_goodput_ratio", ()] - told["goodput"]) < 1e-9
+        wait_for(agrees, "the ledger to be told")
+        self.set_back(job, days=1)
+        wait_for(agrees, "yesterday counts")
+        self.set_back(job, days=1)
+        wait_for(lambda: "podium_goodput_ratio" not in self.metrics()[1], "the day before yesterday not to count")
+
+    def set_back(self, job, days):
+        """Moves what the ledger has of the job that ended into the past."""
+        def settled():
+            with sqlite3.connect(self.daemon.home / "podium.db") as database:
+                moved = database.execute("UPDATE ledger_totals SET day = day - ? WHERE job = ?", (days, job)).rowcount
+            database.close()
+            return moved > 0
+        wait_for(settled, "the ledger to be settled")
 
     def test_the_disk_and_the_process_are_those_of_the_coordinator(self):
         samples, types = self.metrics()
         disk = os.statvfs(self.daemon.home)
         self.assertEqual(samples["podium_home_disk_size_bytes", ()], disk.f_blocks * disk.f_frsize)
         self.assertAlmostEqual(samples["podium_home_disk_free_bytes", ()] / (disk.f_bavail * disk.f_frsize), 1, delta=0.2)
+        self.assertLess(samples["podium_home_disk_reserve_bytes", ()], samples["podium_home_disk_size_bytes", ()] / 9)
         self.assertLess(abs(samples["process_start_time_seconds", ()] - time.time()), 60)
         pid = self.daemon.process.pid
         resident = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -189,6 +189,7 @@ class ServicesTest(unittest.TestCase):
         metrics = self.daemon.request("GET", "/metrics").body
         self.assertIn(b'podium_service_replicas{service="answers",state="ready"} 2', metrics)
         self.assertIn(b'podium_service_min_replicas{service="answers"} 2', metrics)
+        self.assertIn(b'podium_service_requests_total{service="answers",status="200"} 11', metrics)
 
     def test_a_new_spec_is_rolled_in_without_a_failed_request(self):
         self.submit(service(replicas="{min: 1, max: 2}"))

@@ -105,6 +105,28 @@ TEST_F(ArtifactFilesTest, AFileAndAFolderDoNotTakeEachOthersPlace) {
   EXPECT_TRUE(nothing_unfinished());
 }
 
+TEST_F(ArtifactFilesTest, ARunHasARoom) {
+  ArtifactFiles files(folder(), {.bytes = 10, .files = 3});
+  EXPECT_EQ(put(files, {"a"}, "1234"), std::nullopt);
+  EXPECT_EQ(put(files, {"b", "c"}, "123456"), std::nullopt);
+  EXPECT_THAT(put(files, {"d"}, "1")->message,
+              HasSubstr("\"d\" cannot be kept: the artifacts of a run have 10 bytes"));
+  EXPECT_EQ(put(files, {"d"}, ""), std::nullopt);
+  EXPECT_THAT(put(files, {"e"}, "")->message, HasSubstr("a run has 3 artifacts"));
+  EXPECT_EQ(put(files, {"a"}, "4321"), std::nullopt) << "the one before goes";
+  EXPECT_THAT(put(files, {"a"}, "54321")->message, HasSubstr("bytes"));
+  EXPECT_EQ(content(files, {"a"}), "4321");
+  EXPECT_EQ(put(files, {"a"}, "1"), std::nullopt);
+  EXPECT_EQ(put(files, {"a"}, "4321"), std::nullopt);
+  EXPECT_EQ(put(files, {"x"}, "1234567890", JobId{8}), std::nullopt) << "each run";
+  files.remove(kRun, {"b"});
+  EXPECT_EQ(put(files, {"e"}, "123456"), std::nullopt);
+  ArtifactFiles later(folder(), {.bytes = 10, .files = 3});
+  EXPECT_NE(put(later, {"f"}, ""), std::nullopt) << "what is there counts after a restart";
+  EXPECT_NE(put(later, {"d"}, "1"), std::nullopt);
+  EXPECT_TRUE(nothing_unfinished());
+}
+
 TEST_F(ArtifactFilesTest, ListsAFolderByName) {
   ArtifactFiles files(folder());
   put(files, {"b.txt"}, "four");
@@ -187,18 +209,21 @@ TEST_F(ArtifactFilesTest, OfManyUploadsOfOnePathOneIsThereWhole) {
 }
 
 TEST_F(ArtifactFilesTest, AKilledProcessLeavesNoHalfFileAndTheNextOneSweeps) {
-  for (const int after : {1, 3, 10}) {
+  const std::string whole(1'000'000, 'x');
+  for (const int after : {0, 3, 10}) {
+    fs::remove_all(folder());
     const pid_t child = ::fork();
     if (child == 0) {
       ArtifactFiles files(folder());
-      for (;;) put(files, {"file"}, std::string(1'000'000, 'x'));
+      for (;;) put(files, {"file"}, whole);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(after * 20));
+    while (!fs::exists(run_folder() / "file")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(after));
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     ArtifactFiles files(folder());
     EXPECT_TRUE(nothing_unfinished());
-    EXPECT_EQ(content(files, {"file"}).value_or(std::string(1'000'000, 'x')), std::string(1'000'000, 'x'));
+    EXPECT_EQ(content(files, {"file"}), whole);
   }
 }
 

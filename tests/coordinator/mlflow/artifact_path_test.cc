@@ -71,6 +71,12 @@ TEST(ArtifactPath, MayHaveDotsAndLengthsThatAFileSystemTakes) {
   EXPECT_EQ(path_of(root + "%2e%2e").parts, std::vector<std::string>{"%2e%2e"}) << "it is decoded once";
 }
 
+TEST(ArtifactPath, OfAnUri) {
+  EXPECT_EQ(kept_path("mlflow-artifacts:/7/" + kRun + "/artifacts"), "7/" + kRun + "/artifacts");
+  for (const char* other : {"s3://bucket/7", "mlflow-artifacts://other/7", "/7", "file:///7", ""})
+    EXPECT_EQ(kept_path(other), std::nullopt) << other;
+}
+
 TEST(ArtifactPath, OfAFolderBelowARun) {
   EXPECT_EQ(*artifact_parts(""), std::vector<std::string>{});
   EXPECT_EQ(*artifact_parts("model/data"), (std::vector<std::string>{"model", "data"}));

@@ -107,6 +107,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
     revision: 0,
     experiment: Math.ceil(id / 3),
     name: `${recipe.name}${id % 3 === 0 ? "" : `-s${id % 3}`}`,
+    tracked: false,
     state,
     priority: random.pick([50, 50, 50, 20, 80]),
     account,

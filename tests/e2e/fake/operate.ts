@@ -124,7 +124,7 @@ export function queueOf(cluster: Cluster, limit: number, nowMs: number): Queue {
       total: apart.length,
       jobs: apart.map((job): JobApart => ({
         ...waiting(job, nowMs),
-        kind: job.kind,
+        kind: job.kind || "gpu",
         blocker: job.held ? "held" : "follows",
       })),
     },

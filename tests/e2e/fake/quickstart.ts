@@ -12,6 +12,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
     revision: 0,
     experiment: quickstartExperiment,
     name: "quickstart",
+    tracked: false,
     state: "running",
     priority: 50,
     account: "default",
@@ -95,7 +96,7 @@ export function detailOf(job: Job, cluster: Cluster): JobDetail {
     attempts: attemptsOf(job),
     checkpoint: null,
     source: cluster.experiments.get(job.experiment)?.source ?? null,
-    spec: normalised(job),
+    spec: job.tracked ? {} : normalised(job),
     text: job.started_ms === null ? null : { tokens: 812_344, sentences: 31_021, xxh3: "5b1c0f2ad6e97c43" },
     origin: null,
     best_checkpoint: null,
@@ -103,7 +104,7 @@ export function detailOf(job: Job, cluster: Cluster): JobDetail {
 }
 
 function attemptsOf(job: Job): Attempt[] {
-  if (job.started_ms === null) return [];
+  if (job.started_ms === null || job.tracked) return [];
   const step = job.progress?.step ?? 0;
   const end = job.ended_ms ?? job.progress?.updated_ms ?? job.started_ms;
   const count = Math.max(1, job.attempt);

@@ -12,6 +12,7 @@ import { projectionOf } from "./projection";
 import { detailOf, eventsOf, logOf } from "./quickstart";
 import type { FakeCoordinator } from "./server";
 import { readPublished, readStudies, readStudy } from "./studies";
+import { artifactsOf, asScheduled, trackingOf } from "./tracking";
 import { whyOf } from "./why";
 
 const most = 1024 * 1024;
@@ -125,6 +126,7 @@ function partOf(listed: readonly Job[], query: Query, byId: boolean) {
 
 function readJob(coordinator: FakeCoordinator, job: Job, part: string | undefined, query: Query): Answer {
   const detail = detailOf(job, coordinator.cluster);
+  const curves = () => makeSeries(job.tracked ? detailOf(asScheduled(job), coordinator.cluster) : detail);
   switch (part) {
     case undefined:
       query.check();
@@ -135,18 +137,26 @@ function readJob(coordinator: FakeCoordinator, job: Job, part: string | undefine
     }
     case "metrics":
       query.check();
-      return ok({ metrics: metricsOf(makeSeries(detail)) });
+      return ok({ metrics: metricsOf(curves()) });
     case "series": {
       const keys = query.all("key");
       if (keys.length === 0) query.refuse("key", "is missing");
       if (keys.length > 64) query.refuse("key", "is given more than 64 times");
       const points = query.integer("points", 1000, 2, 20_000);
       query.check();
-      return ok({ series: seriesOf(makeSeries(detail), keys, points) });
+      return ok({ series: seriesOf(curves(), keys, points) });
     }
     case "ledger":
       query.check();
       return ok(ledgerOf(job, coordinator.cluster, Date.now()));
+    case "tracking":
+      query.check();
+      return ok(trackingOf(job));
+    case "artifacts": {
+      const path = query.text("path") ?? "";
+      query.check();
+      return ok({ files: artifactsOf(job, path) });
+    }
     case "projection":
       query.check();
       return ok(projectionOf(job, coordinator.cluster));

@@ -26,6 +26,7 @@ import { serveStatic } from "./static_files";
 
 export const userToken = "user-token-for-tests";
 const prefix = "/api/v1/";
+const artifactsPrefix = "/api/2.0/mlflow-artifacts/artifacts/";
 
 export class FakeCoordinator {
   /** Answers and messages that differ from the document. */
@@ -107,6 +108,7 @@ export class FakeCoordinator {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", this.url);
+    if (url.pathname.startsWith(artifactsPrefix)) return this.sendArtifact(url.pathname, request, response);
     if (!url.pathname.startsWith(prefix)) return serveStatic(url.pathname, response);
     const text = url.pathname.slice(prefix.length);
     const call: Call = {
@@ -124,6 +126,14 @@ export class FakeCoordinator {
     this.breaches.push(...breachesOf(answered));
     if (!(await this.network.deliver(text))) return void response.destroy();
     send(request, response, { status, body, type, headers });
+  }
+
+  /** Its path is its content. */
+  private sendArtifact(path: string, { headers }: IncomingMessage, response: ServerResponse): void {
+    const isUser = headers.authorization === `Bearer ${userToken}`;
+    const refused = this.readsNeedToken && !isUser;
+    response.writeHead(refused ? 401 : 200, { "Content-Type": "application/octet-stream" });
+    response.end(decodeURIComponent(path.slice(artifactsPrefix.length)));
   }
 
   private reply(call: Call, text: string): Required<Answer> {

@@ -130,7 +130,15 @@ function makeMember(id: number, study: number, nowMs: number, changes: Partial<J
   const step = started === null ? 0 : Math.floor((share * steps) / 50) * 50;
   const restarts = changes.restarts ?? 0;
   const job: Job = {
-    ...{ id, revision: 0, experiment: study, name: `${name}-${devices}`, state, priority: 50 },
+    ...{
+      id,
+      revision: 0,
+      experiment: study,
+      name: `${name}-${devices}`,
+      state,
+      priority: 50,
+      tracked: false,
+    },
     ...{
       account: "nlp/bert",
       held: false,

@@ -1,5 +1,7 @@
 // Every page for tests and pictures: its address, and what is there once it is drawn. The accessibility test checks that it
 // covers the table of routes.
+import { trackedJob } from "../fake/tracking";
+
 export interface Sample {
   /** The path in the table of routes; "" for an address without a page. */
   route: string;
@@ -37,6 +39,19 @@ export const samples = (job: number): Sample[] => [
     name: "one job with its history",
     hash: `#/jobs/${job}?tab=history&smooth=0.6`,
     ready: ".history li",
+  },
+  {
+    route: "jobs/:id",
+    name: "one job with what was logged of it",
+    hash: `#/jobs/${job}?tab=run`,
+    ready: ".run-texts td",
+  },
+  { route: "jobs/:id", name: "a tracked run", hash: `#/jobs/${trackedJob}`, ready: ".run-texts a" },
+  {
+    route: "jobs/:id",
+    name: "a tracked run with a folder of artifacts",
+    hash: `#/jobs/${trackedJob}?artifacts=model/data`,
+    ready: ".artifact-trail",
   },
   { route: "jobs/:id", name: "a job that waits", hash: `#/jobs/${job - 3}`, ready: ".why-sooner" },
   { route: "jobs/:id", name: "a job that is not there", hash: "#/jobs/999999", ready: ".notice" },

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { makeCluster, type Cluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
+import { trackOne } from "../fake/tracking";
 import { FakeCoordinator } from "../fake/server";
 import { addStudies } from "../fake/studies";
 import { launch, openPage, watch, type Watched } from "./browser";
@@ -63,6 +64,7 @@ export function useStage(jobs: number, nodes = 20, { studies = false } = {}): St
   afterAll(() => browser.close());
   beforeEach(async () => {
     const cluster = copyOf(model);
+    trackOne(cluster, Date.now());
     addQuickstart(cluster, stage.quickstart, Date.now());
     if (studies) addStudies(cluster, stage.quickstart + 1, Date.now());
     stage.coordinator = new FakeCoordinator(cluster);

@@ -6,6 +6,7 @@ import type {
   Account,
   AccountChange,
   Accounts,
+  ArtifactEntry,
   Benchmark,
   BenchmarkDetails,
   Comparison,
@@ -34,6 +35,7 @@ import type {
   SpecRepositories,
   Study,
   StudyPage,
+  Tracking,
   Why,
   WireSeries,
 } from "./types";
@@ -119,6 +121,28 @@ export const getNodePage = (pageToken: string | undefined, signal?: AbortSignal)
   json<NodePage>(`/nodes?${pageQuery(pageToken)}`, { signal });
 
 export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jobs/${id}`, { signal });
+
+export const getTracking = (id: number, signal?: AbortSignal) =>
+  json<Tracking>(`/jobs/${id}/tracking`, { signal });
+
+/** `folder`: relative to that of the run; "" is that itself. */
+export const getArtifacts = async (id: number, folder: string, signal?: AbortSignal) =>
+  (
+    await json<{ files: ArtifactEntry[] }>(`/jobs/${id}/artifacts?path=${encodeURIComponent(folder)}`, {
+      signal,
+    })
+  ).files;
+
+/** `folder`: that of the run, as its tracking has it. */
+export const artifactAddress = (folder: string, path: string) =>
+  `api/2.0/mlflow-artifacts/artifacts/${`${folder}/${path}`.split("/").map(encodeURIComponent).join("/")}`;
+
+/** The bytes of an artifact, for a coordinator that wants a token of its readers. */
+export async function getArtifact(address: string): Promise<Blob> {
+  const response = await fetch(address, { cache: "no-store", headers: authorization() });
+  if (!response.ok) throw await problemOf(response);
+  return response.blob();
+}
 
 export const getWhy = (id: number, signal?: AbortSignal) => json<Why>(`/jobs/${id}/why`, { signal });
 

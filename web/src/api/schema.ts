@@ -600,6 +600,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job}/tracking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has been logged of a job over MLflow's API
+         * @description A job is a run to MLflow's clients, which log parameters, tags and artifacts into it beside metrics. Those that its
+         *     spec gives it (its values, labels and source) are marked.
+         */
+        get: operations["get_tracking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The artifacts of a job in one folder
+         * @description Their bytes are at /api/2.0/mlflow-artifacts/artifacts/ with `artifacts` of get_tracking, the folder and the name behind it.
+         */
+        get: operations["get_job_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}/series": {
         parameters: {
             query?: never;
@@ -758,6 +799,43 @@ export interface paths {
          * @description 409 while jobs of it have not ended, an account is below it or a node is reserved for it, and for `default`.
          */
         delete: operations["delete_account"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The addresses that are told what happens, and how far each is
+         * @description Operators choose them in the coordinator's webhooks.yaml. Their secrets and the paths of their addresses are not told.
+         */
+        get: operations["list_webhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a notice of type test, now and once */
+        post: operations["test_webhook"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1580,6 +1658,33 @@ export interface components {
             rows: components["schemas"]["LedgerRow"][];
             all: components["schemas"]["LedgerRow"];
         };
+        /** @description An address that is told what happens. Attempts, deliveries and expired notices count from the coordinator's start. */
+        Webhook: {
+            name: string;
+            /**
+             * @description Without its path
+             * @example https://hooks.example.org:443
+             */
+            address: string;
+            /** @description Which it is sent */
+            events: string[];
+            /** @description Notices that it has not taken yet */
+            waiting: number;
+            delivered: number;
+            /** @description Attempts that failed */
+            failed: number;
+            /** @description Notices given up after a day */
+            expired: number;
+            /** @description Notices that a full queue has dropped, ever */
+            lost: number;
+            last_delivered_ms: number | null;
+            /** @description Whether no attempt has succeeded since one failed */
+            failing: boolean;
+            /** @description Of the newest attempt that failed; "": none has */
+            error: string;
+            /** @description When that was */
+            failed_ms: number | null;
+        };
         /** @description A service is the live replicas of one name; those of its newest experiment take the places of all others. */
         Service: {
             name: string;
@@ -1691,6 +1796,29 @@ export interface components {
             resizes: number;
             /** @description A trial or replica that was paused and goes on */
             promotions: number;
+        };
+        Tracking: {
+            /** @description The job's name to MLflow's clients */
+            run_id: string;
+            /** @description MLflow's number of its experiment */
+            experiment_id: string;
+            user: string;
+            /** @description The run's folder below /api/2.0/mlflow-artifacts/artifacts/; empty: they lie elsewhere */
+            artifacts: string;
+            params: components["schemas"]["TrackedText"][];
+            tags: components["schemas"]["TrackedText"][];
+        };
+        TrackedText: {
+            key: string;
+            value: string;
+            /** @description It is as the spec of the job has it */
+            submitted: boolean;
+        };
+        ArtifactEntry: {
+            name: string;
+            folder: boolean;
+            /** @description 0 of a folder */
+            bytes: number;
         };
         JobFields: {
             id: number;
@@ -3250,6 +3378,57 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    get_tracking: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tracking"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_job_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The folder, relative to that of the run */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name; none where there is no such folder */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        files: components["schemas"]["ArtifactEntry"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     get_series: {
         parameters: {
             query: {
@@ -3600,6 +3779,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_webhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As the file lists them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        webhooks: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    test_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the receiver answered */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        name: string;
+                        delivered: boolean;
+                        /** @description The receiver's; null: no answer came */
+                        status: number | null;
+                        /** @description Why it is not delivered; "" where it is */
+                        error: string;
+                    };
+                };
             };
             default: components["responses"]["Problem"];
         };

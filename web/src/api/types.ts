@@ -34,6 +34,10 @@ export type JobDetail = Omit<Reading<"/jobs/{job}">, "spec"> & { spec: Record<st
 export type OperatedJob =
   paths["/jobs/operations"]["post"]["responses"][200]["content"]["application/json"]["results"][number];
 export type JobPage = Reading<"/jobs">;
+/** What MLflow's clients have logged of a job, beside metrics. */
+export type Tracking = Schemas["Tracking"];
+export type TrackedText = Schemas["TrackedText"];
+export type ArtifactEntry = Schemas["ArtifactEntry"];
 export type SavedCheckpoint = NonNullable<JobDetail["checkpoint"]>;
 export type Progress = NonNullable<Job["progress"]>;
 export type Target = NonNullable<Job["target"]>;

@@ -3,7 +3,7 @@ import { useComputed } from "@preact/signals";
 import type { Job } from "../api/types";
 import { formatNumber } from "../format/numbers";
 import { formatDuration } from "../format/times";
-import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { HeldBadge, JobStateBadge, Labels, TrackedBadge } from "../ui/badges";
 import { ProgressBar, StepText } from "./progress_bar";
 import { latestLoss, latestThroughput } from "../model/job_list";
 import { describeSizes } from "../model/layout";
@@ -23,10 +23,18 @@ export const jobColumns: readonly Column<Job>[] = [
     width: "minmax(130px, 2fr)",
     wraps: true,
     sortable: true,
-    cell: ({ id, name }) => (
-      <a href={`#/jobs/${id}`} tabIndex={-1} title={name}>
-        {name}
-      </a>
+    cell: ({ id, name, tracked }) => (
+      <>
+        <a href={`#/jobs/${id}`} tabIndex={-1} title={name}>
+          {name}
+        </a>
+        {tracked && (
+          <>
+            {" "}
+            <TrackedBadge />
+          </>
+        )}
+      </>
     ),
   },
   { key: "state", title: "State", width: "104px", sortable: true, cell: stateOf },
@@ -79,11 +87,13 @@ export const jobColumns: readonly Column<Job>[] = [
     number: true,
     sortable: true,
     from: 1040,
-    cell: (job) => (
-      <>
-        {describeSizes(job)} <span class="muted">{job.kind}</span>
-      </>
-    ),
+    has: ({ tracked }) => !tracked,
+    cell: (job) =>
+      !job.tracked && (
+        <>
+          {describeSizes(job)} <span class="muted">{job.kind}</span>
+        </>
+      ),
   },
   {
     key: "account",

@@ -2,7 +2,7 @@
 import type { JobDetail } from "../api/types";
 import type { Shown } from "../hooks/use_query";
 import { AsOf } from "../ui/as_of";
-import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { HeldBadge, JobStateBadge, Labels, TrackedBadge } from "../ui/badges";
 import { Ago } from "../ui/times";
 import { CompareWith } from "./compare_with";
 import { JobOperations } from "./job_operations";
@@ -30,6 +30,7 @@ export function JobHeader({ job, series, shown }: Properties) {
         </h1>
         <JobStateBadge state={job.state} />
         {job.held && <HeldBadge />}
+        {job.tracked && <TrackedBadge />}
         <AsOf shown={shown} />
         <Labels labels={job.labels} />
         <span class="page-actions">
@@ -39,7 +40,7 @@ export function JobHeader({ job, series, shown }: Properties) {
             submitted <Ago ms={job.submitted_ms} />
           </span>
           <MlperfButton job={job} />
-          <ReproduceButton job={job} />
+          {!job.tracked && <ReproduceButton job={job} />}
           <JobOperations job={job} />
         </span>
       </div>
@@ -48,13 +49,13 @@ export function JobHeader({ job, series, shown }: Properties) {
           {job.reason}
         </p>
       )}
-      <Reproductions job={job} />
+      {!job.tracked && <Reproductions job={job} />}
       {command && (
         <pre class="job-command" tabIndex={0} aria-label="Command">
           {commandLine(command)}
         </pre>
       )}
-      <JobStats job={job} series={series} trains={!command && !isReplica(job.spec)} />
+      <JobStats job={job} series={series} trains={!job.tracked && !command && !isReplica(job.spec)} />
     </header>
   );
 }

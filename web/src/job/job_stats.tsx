@@ -166,8 +166,6 @@ function whenOf({ started_ms, ended_ms }: JobDetail): ComponentChildren {
 function NumberStats({ job, trains }: { job: JobDetail; trains: boolean }) {
   const loss = latestLoss(job);
   const throughput = latestThroughput(job);
-  const layout = describeLayout(layoutOf(job.spec, job.devices));
-  const perNode = job.per_node > 0 ? `${job.per_node} a node` : "";
   const none = <span class="muted">–</span>;
   return (
     <>
@@ -185,6 +183,17 @@ function NumberStats({ job, trains }: { job: JobDetail; trains: boolean }) {
           )}
         </Stat>
       )}
+      {!job.tracked && <PlaceStats job={job} />}
+    </>
+  );
+}
+
+/** Of a job that Podium schedules. */
+function PlaceStats({ job }: { job: JobDetail }) {
+  const layout = describeLayout(layoutOf(job.spec, job.devices));
+  const perNode = job.per_node > 0 ? `${job.per_node} a node` : "";
+  return (
+    <>
       <Stat name="Devices" note={[perNode, layout].filter(Boolean).join(", ") || undefined}>
         {describeSizes(job)} <span class="muted">{job.kind}</span>
       </Stat>

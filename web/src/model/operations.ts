@@ -16,9 +16,10 @@ export interface Offer {
 const nothing: Offer = { hold: false, release: false, priority: false, requeue: null, cancel: false };
 
 /** The fields of a job that decide which operations fit. */
-export type Operated = Pick<Job, "id" | "state" | "held" | "attempt" | "priority">;
+export type Operated = Pick<Job, "id" | "state" | "held" | "attempt" | "priority"> & { tracked?: boolean };
 
 export function offerFor(job: Operated): Offer {
+  if (job.tracked) return { ...nothing, cancel: job.state === "queued" || job.state === "running" };
   const holding = { hold: !job.held, release: job.held };
   switch (job.state) {
     case "queued":

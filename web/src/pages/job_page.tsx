@@ -1,5 +1,5 @@
 // One job: its state, its curves, its attempts on a time line, its tasks, log, spec and history.
-import type { JobDetail } from "../api/types";
+import type { JobDetail, JobEvent } from "../api/types";
 import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
@@ -10,6 +10,7 @@ import { Tabs } from "../ui/tabs";
 import { TimeLineView } from "../job/time_line_view";
 import { useJob } from "../hooks/use_job";
 import { useProjection } from "../hooks/use_projection";
+import type { Shown } from "../hooks/use_query";
 import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
@@ -18,6 +19,7 @@ const WhyPanel = lazy(async () => (await import("../job/why_panel")).WhyPanel, n
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 const SpecView = lazy(async () => (await import("../job/spec_view")).SpecView, null);
+const RunView = lazy(async () => (await import("../job/run_view")).RunView, null);
 const HistoryList = lazy(async () => (await import("../job/history_list")).HistoryList, null);
 
 export function JobPage({ id }: { id: number }) {
@@ -38,25 +40,44 @@ export function JobPage({ id }: { id: number }) {
       <JobHeader job={job} series={series.data} shown={shown} />
       {job.state === "queued" && <WhyPanel job={job} changes={changes} />}
       <JobCharts job={job} shown={series} projection={projection} />
-      <div class="job-lower">
-        <section class="panel" aria-label="Attempts">
-          <header class="panel-head">
-            <h2>Attempts</h2>
-          </header>
-          <TimeLineView job={job} events={history.data ?? []} />
+      {job.tracked && (
+        <section class="panel" aria-label="What was logged">
+          <RunView job={job} />
         </section>
-        <Tabs
-          label="Details of the job"
-          param="tab"
-          tabs={[
-            { id: "log", title: "Log", content: () => <LogTail job={job} /> },
-            { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
-            { id: "ledger", title: "Ledger", content: () => <LedgerView job={id} changes={changes} /> },
-            { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
-            { id: "history", title: "History", content: () => <HistoryList history={history} /> },
-          ]}
-        />
-      </div>
+      )}
+      {!job.tracked && <JobLower job={job} history={history} changes={changes} />}
+    </div>
+  );
+}
+
+interface LowerProperties {
+  job: JobDetail;
+  history: Shown<JobEvent[]>;
+  changes: number;
+}
+
+/** What a job has that Podium runs. */
+function JobLower({ job, history, changes }: LowerProperties) {
+  return (
+    <div class="job-lower">
+      <section class="panel" aria-label="Attempts">
+        <header class="panel-head">
+          <h2>Attempts</h2>
+        </header>
+        <TimeLineView job={job} events={history.data ?? []} />
+      </section>
+      <Tabs
+        label="Details of the job"
+        param="tab"
+        tabs={[
+          { id: "log", title: "Log", content: () => <LogTail job={job} /> },
+          { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
+          { id: "ledger", title: "Ledger", content: () => <LedgerView job={job.id} changes={changes} /> },
+          { id: "run", title: "Run", content: () => <RunView job={job} /> },
+          { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
+          { id: "history", title: "History", content: () => <HistoryList history={history} /> },
+        ]}
+      />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // The address bar is the state: `#/jobs/12?x=time`. Pages read `route` and change it with `setParams`, so that every
 // view can be linked to, reloaded and left with the Back button.
 import { batch, signal } from "@preact/signals";
+import { jobOfRunPath } from "../model/run_address";
 import { continuePlace, enterPlace } from "./places";
 
 export interface Route {
@@ -46,10 +47,19 @@ export function startRouter(): void {
   const read = () =>
     batch(() => {
       place.value = enterPlace();
-      route.value = parseHash(location.hash);
+      route.value = settled(parseHash(location.hash));
     });
   addEventListener("hashchange", read);
   read();
+}
+
+/** The address that MLflow's clients print of a run becomes that of its job. */
+function settled(read: Route): Route {
+  const job = jobOfRunPath(read.path);
+  if (job === null) return read;
+  const jobs = { path: ["jobs", String(job)], params: read.params };
+  history.replaceState(history.state, "", formatHash(jobs));
+  return jobs;
 }
 
 export function navigate(hash: string): void {

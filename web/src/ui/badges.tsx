@@ -30,6 +30,15 @@ export function HeldBadge() {
   );
 }
 
+/** A program elsewhere logs the job over MLflow's API. */
+export function TrackedBadge() {
+  return (
+    <span class="label" title="A program elsewhere logs it over MLflow's API; Podium does not schedule it">
+      tracked
+    </span>
+  );
+}
+
 export function Labels({ labels }: { labels: Record<string, string> }) {
   const entries = Object.entries(labels);
   if (entries.length === 0) return null;

@@ -20,6 +20,14 @@ class Cluster(Described):
         self.call("DELETE", "/retention/{experiment}", 204, token=USER, path=path)
         self.call("DELETE", "/retention/{experiment}", 404, token=USER, path=path)
 
+    def test_1f_webhooks(self):
+        (told,) = self.call("GET", "/webhooks").json()["webhooks"]
+        self.assertEqual((told["name"], told["address"], told["events"], told["waiting"]), ("ops", "http://127.0.0.1:1", ["node.lost"], 0))
+        tried = self.call("POST", "/webhooks/{webhook}/test", token=USER, path="/webhooks/ops/test").json()
+        self.assertEqual((tried["delivered"], tried["status"]), (False, None))
+        self.assertIn("cannot connect", tried["error"])
+        self.call("POST", "/webhooks/{webhook}/test", 404, token=USER, path="/webhooks/nothing/test")
+
     def test_1e_services(self):
         text = "version: 1\nname: answers\ntask: serve\nmodel: {init: models/bert}\nreplicas: {min: 1, max: 2}\nresources: {devices: 1, kind: cpu}\n"
         self.submit(text)

@@ -28,13 +28,16 @@ def check_schema(schema, value):
     jsonschema.Draft202012Validator(whole).validate(value)
 
 
+WEBHOOKS = "version: 1\nwebhooks: [{name: ops, url: 'http://127.0.0.1:1/path', secret: 0123456789abcdef, events: [node.lost]}]\n"
+
+
 class Described(unittest.TestCase):
     """One daemon for all calls, which are made in the order of their names, and what was called."""
 
     @classmethod
     def setUpClass(cls):
         cls.called = set()
-        cls.daemon = Daemon("--services", "127.0.0.1:0")
+        cls.daemon = Daemon("--services", "127.0.0.1:0", webhooks=WEBHOOKS)
         cls.agent = Agent(cls.daemon, devices=2)
         cls.agent.orders()
 

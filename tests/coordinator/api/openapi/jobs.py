@@ -65,6 +65,14 @@ class Jobs(Described):
         self.assertEqual(series[0]["points"][50], [51, 2000, "NaN"])
         some = path + "/series?key=train/loss&first_step=50&last_step=50"
         self.assertEqual(len(self.call("GET", "/jobs/{job}/series", path=some).json()["series"][0]["points"]), 1)
+        tracking = self.call("GET", "/jobs/{job}/tracking", path=path + "/tracking").json()
+        self.assertTrue(all(text["submitted"] for text in tracking["params"] + tracking["tags"]), tracking)
+        self.call("GET", "/jobs/{job}/tracking", 400, path=path + "/tracking?what=1")
+        kept = "/api/2.0/mlflow-artifacts/artifacts/" + tracking["artifacts"] + "/folder/file"
+        self.assertEqual(self.daemon.request("PUT", kept, b"12345", USER).status, 200)
+        listed = self.call("GET", "/jobs/{job}/artifacts", path=path + "/artifacts?path=folder").json()["files"]
+        self.assertEqual(listed, [{"name": "file", "folder": False, "bytes": 5}])
+        self.call("GET", "/jobs/{job}/artifacts", 400, path=path + "/artifacts?path=../x")
         doubt = self.call("GET", "/jobs/{job}/projection", path=path + "/projection").json()["doubt"]
         self.assertEqual(doubt, "it has no target")
         unknown = self.call("GET", "/jobs/{job}/series", 404, path=path + "/series?key=train/loss&key=train/los").json()

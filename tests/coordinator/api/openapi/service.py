@@ -53,7 +53,7 @@ class Service(Described):
             self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
             self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
             self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
-            for part in ("checkpoints", "events", "ledger", "metrics", "logs", "projection", "why"):
+            for part in ("artifacts", "checkpoints", "events", "ledger", "metrics", "logs", "projection", "tracking", "why"):
                 self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
             self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")
