@@ -160,15 +160,15 @@ class Client:
             return str(value)
         return value
 
-    def get(self, path, **fields):
+    def get(self, path, /, **fields):
         query = urllib.parse.urlencode(self.wire(fields), doseq=True)
         return self.checked(*self.send("GET", f"/api/2.0/mlflow/{path}" + ("?" + query if query else "")))
 
-    def post(self, path, **fields):
+    def post(self, path, /, **fields):
         body = json.dumps(self.wire(fields)).encode()
         return self.checked(*self.send("POST", "/api/2.0/mlflow/" + path, body, **{"Content-Type": "application/json"}))
 
-    def empty(self, path, **fields):
+    def empty(self, path, /, **fields):
         assert isinstance(self.post(path, **fields), dict)
 
     # Experiments.
@@ -193,7 +193,7 @@ class Client:
         return list(self.pages("experiments/search", "experiments", experiment, view_type=view_type,
                                max_results=max_results, filter=filter_string, order_by=order_by))
 
-    def pages(self, path, field, of, **fields):
+    def pages(self, path, field, of, /, **fields):
         token = None
         while True:
             page = self.post(path, page_token=token, **fields)
