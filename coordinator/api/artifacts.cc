@@ -23,7 +23,7 @@ using mlflow::ArtifactPath;
 using nlohmann::json;
 
 constexpr std::size_t kArtifactPiece = 256 * 1024;
-constexpr std::size_t kPrefix = 3;  // segments: api, 2.0, mlflow-artifacts
+constexpr std::size_t kArtifactsPrefix = 3;  // segments: api, 2.0, mlflow-artifacts
 
 std::string joined_from(const std::vector<std::string>& segments, std::size_t first) {
   std::string text;
@@ -157,12 +157,12 @@ json files_json(const std::vector<mlflow::ArtifactEntry>& entries, const std::st
 }
 
 bool is_of_artifacts(const std::vector<std::string>& segments) {
-  return segments.size() >= kPrefix && segments[0] == "api" && segments[1] == "2.0" &&
+  return segments.size() >= kArtifactsPrefix && segments[0] == "api" && segments[1] == "2.0" &&
          segments[2] == "mlflow-artifacts";
 }
 
 Resolved resolve_artifacts(const Api& api, const ServerRequest& head, Target target) {
-  const std::string below = joined_from(target.segments, kPrefix);
+  const std::string below = joined_from(target.segments, kArtifactsPrefix);
   if (head.method == "POST" && below.starts_with("mpu/")) {
     if (auto refusal = refuse_tracking(api.options, Audience::user, TrackingScope::run, head))
       return refused(std::move(*refusal));

@@ -7,7 +7,7 @@ namespace podium::mlflow {
 namespace {
 
 // Digits alone, below 2^63.
-std::optional<std::int64_t> number_in(std::string_view digits) {
+std::optional<std::int64_t> range_bound(std::string_view digits) {
   std::int64_t number = 0;
   const char* const last = digits.data() + digits.size();
   const auto [end, error] = std::from_chars(digits.data(), last, number);
@@ -23,8 +23,8 @@ RangeAsked range_of(std::string_view field, std::int64_t size) {
   field.remove_prefix(kUnit.size());
   const std::size_t dash = field.find('-');
   if (dash == field.npos) return {};
-  const auto first = number_in(field.substr(0, dash));
-  const auto last = number_in(field.substr(dash + 1));
+  const auto first = range_bound(field.substr(0, dash));
+  const auto last = range_bound(field.substr(dash + 1));
   if (dash == 0) {  // the last so many
     if (!last) return {};
     if (*last == 0 || size == 0) return {std::nullopt, true};

@@ -76,7 +76,7 @@ TEST(PlainLog, NeverReadsWhatIsNoJson) {
     Fields fields(request);
     ASSERT_TRUE(fields.errors().empty()) << body;
     EXPECT_EQ(fields.text("run_id").value_or(fields.text("run_uuid").value_or("")), plain->run_id) << body;
-    std::vector<Fields> metrics = fields.objects("metrics");
+    std::vector<Fields> metrics = fields.objects("metrics", 1000);
     ASSERT_EQ(metrics.size(), plain->points.size()) << body;
     for (std::size_t i = 0; i < metrics.size(); ++i) {
       EXPECT_EQ(metrics[i].needed_text("key"), plain->points[i].key);
