@@ -28,6 +28,8 @@ it("a tracked run has curves and what was logged, and nothing that only a schedu
     expect(texts).toContain(part);
   expect(await page.getByRole("region", { name: "Attempts" }).count()).toBe(0);
   expect(await page.getByRole("tab").count()).toBe(0);
+  expect(await text(page, ".stats .stat")).toContain("900 steps");
+  expect(await page.getByRole("progressbar").count()).toBe(0);
   expect(await text(page, ".stats dt")).not.toMatch(/Devices|Attempt|Priority/);
   for (const name of ["Reproduce", "Requeue", "Go on", "Hold"])
     expect(await page.getByRole("button", { name }).count(), name).toBe(0);

@@ -29,6 +29,11 @@ describe("secondsToLastStep", () => {
     expect(secondsToLastStep(job(), attempt({ first_step: 120 }))).toBeNull();
     expect(secondsToLastStep(job({ state: "stopping" }), attempt())).toBeNull();
   });
+
+  it("says nothing where nobody has told how many steps there will be", () => {
+    const progress = { step: 120, steps: 0, updated_ms: 1_061_000 };
+    expect(secondsToLastStep(job({ progress }), attempt())).toBeNull();
+  });
 });
 
 it("a target that is an upper bound is told as one", () => {

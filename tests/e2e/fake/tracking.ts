@@ -16,13 +16,16 @@ export function trackOne({ jobs }: Cluster, nowMs: number): void {
     ...{ started_ms: startedMs, ended_ms: Math.min(nowMs - 1000, startedMs + 1_800_000) },
     ...{ attempt: 0, restarts: 0, restarts_used: 0, elapsed_seconds: 1800, ran_seconds: 1800 },
     ...{ running_since_ms: null, target: null, time_to_train_seconds: null },
-    progress: { step: 900, steps: 1000, updated_ms: startedMs + 1_800_000 },
+    progress: { step: 900, steps: 0, updated_ms: startedMs + 1_800_000 },
     labels: { "mlflow.user": "mei", stage: "dev" },
   } satisfies Job);
 }
 
 /** Its curves are those of a job with one attempt on one device. */
-export const asScheduled = (job: Job): Job => ({ ...job, tracked: false, attempt: 1, devices: 1 });
+export const asScheduled = (job: Job): Job => ({
+  ...job,
+  ...{ tracked: false, attempt: 1, devices: 1, progress: job.progress && { ...job.progress, steps: 1000 } },
+});
 
 const text = (key: string, value: string, submitted = false): TrackedText => ({ key, value, submitted });
 

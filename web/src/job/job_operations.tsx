@@ -66,8 +66,10 @@ export function JobOperations({ job }: { job: Job }) {
           done={applyJob}
         >
           <p>
-            <strong>{job.name}</strong> stops. Its metrics, its log and its checkpoints stay. A requeue
-            continues it.
+            <strong>{job.name}</strong>{" "}
+            {job.tracked
+              ? "is marked as cancelled. Its program runs elsewhere, and is not told."
+              : "stops. Its metrics, its log and its checkpoints stay. A requeue continues it."}
           </p>
         </ConfirmButton>
       )}

@@ -7,7 +7,13 @@ import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
 import { isReplica } from "../model/command";
 import { describeLayout, describeSizes, layoutOf } from "../model/layout";
-import { describeTarget, elapsedSeconds, secondsToLastStep, targetFraction } from "../model/progress";
+import {
+  describeTarget,
+  elapsedSeconds,
+  isOfAnEnd,
+  secondsToLastStep,
+  targetFraction,
+} from "../model/progress";
 import { describeLimit, describeOthers } from "../model/restarts";
 import type { SeriesMap } from "../model/series";
 import { now } from "../state/clock";
@@ -66,11 +72,10 @@ function ProgressStat({ job, trains }: { job: JobDetail; trains: boolean }) {
         <>
           {formatCount(job.progress.step)}
           <span class="muted">
-            {" "}
-            / {formatCount(job.progress.steps)}
+            {isOfAnEnd(job) && ` / ${formatCount(job.progress.steps)}`}
             <span class="stat-unit"> steps</span>
           </span>
-          <span class="stat-percent">{Math.floor(fraction(job) * 100)} %</span>
+          {isOfAnEnd(job) && <span class="stat-percent">{Math.floor(fraction(job) * 100)} %</span>}
         </>
       ) : (
         <span class="muted">no step yet</span>

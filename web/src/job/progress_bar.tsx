@@ -2,8 +2,10 @@
 import type { Job, Progress } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { fraction } from "../model/job_list";
+import { isOfAnEnd } from "../model/progress";
 
 export function ProgressBar({ job }: { job: Job }) {
+  if (!isOfAnEnd(job)) return null;
   const part = fraction(job);
   const percent = Math.floor(part * 100);
   return (
@@ -24,7 +26,7 @@ export function StepText({ progress }: { progress: Progress }) {
   return (
     <span class="steps">
       {formatCount(progress.step)}
-      <span class="muted"> / {formatCount(progress.steps)}</span>
+      <span class="muted">{progress.steps > 0 ? ` / ${formatCount(progress.steps)}` : " steps"}</span>
     </span>
   );
 }

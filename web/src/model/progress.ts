@@ -9,10 +9,13 @@ export function elapsedSeconds(job: Job, nowMs: number): number | null {
   return job.ran_seconds + Math.max(0, running);
 }
 
+/** Whether it is known how many steps there will be. */
+export const isOfAnEnd = ({ progress }: Pick<Job, "progress">) => progress === null || progress.steps > 0;
+
 /** Seconds until the schedule's last step at the pace of this attempt. */
 export function secondsToLastStep(job: Job, attempt: Attempt | undefined): number | null {
   const { progress } = job;
-  if (job.state !== "running" || !progress || !attempt?.started_ms) return null;
+  if (job.state !== "running" || !progress || !isOfAnEnd(job) || !attempt?.started_ms) return null;
   const steps = progress.step - (attempt.first_step ?? 0);
   const seconds = (progress.updated_ms - attempt.started_ms) / 1000;
   if (steps <= 0 || seconds <= 0) return null;
