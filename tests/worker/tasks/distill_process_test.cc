@@ -148,7 +148,9 @@ TEST_P(Distilled, AKilledRunGoesOnWithTheSameTeacherToTheBit) {
     for (int rank = 0; rank < layout.processes; ++rank) broken.rank(rank).signal(SIGKILL);
     broken.wait();
     add_teacher(broken, kTeacherSteps);
-    if (!keeps_origin) ASSERT_TRUE(std::filesystem::remove(broken.checkpoints() / kOriginName));
+    if (!keeps_origin) {
+      ASSERT_TRUE(std::filesystem::remove(broken.checkpoints() / kOriginName));
+    }
     ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
     EXPECT_EQ(broken.tensors(40), unbroken.tensors(40)) << keeps_origin;
     EXPECT_EQ(broken.metric("train/distillation_loss").at(40),
