@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "common/mlperf/score.h"
+#include "common/net/http_client.h"
 #include "tests/cluster.h"
 #include "tests/faults/observed_job.h"
 #include "tests/faults/training_job.h"
