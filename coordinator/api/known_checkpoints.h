@@ -16,7 +16,7 @@ namespace podium {
 std::vector<bool> removed_checkpoints(const std::vector<CheckpointView>& saved, int keep);
 
 struct KnownJob {
-  JobSpec spec;          // of a tracked run, which has none, its name alone
+  JobSpec spec;  // of a tracked run, which has none, its name alone
   bool tracked = false;
   bool has_run = false;
   std::optional<Time> ended;
@@ -26,7 +26,8 @@ struct KnownJob {
 std::optional<KnownJob> known_job(Reader& reader, JobId id);
 
 // Why no checkpoint of the job is there, or none of `step`; "" where one may be: a job that has not ended may
-// still save it, and of one that has ended a moment ago, or on a node that was lost, not all may have been told.
+// still save it, and of one that has ended a moment ago, or on a node that was lost, not all may have been
+// told.
 std::string why_no_checkpoint(const KnownJob& job, std::optional<std::int64_t> step, Time now);
 
 }  // namespace podium

@@ -42,7 +42,7 @@ constexpr Endpoint kEndpoints[] = {
 };
 
 // By its header; HEAD asks as GET does.
-const Endpoint* find(const ServerRequest& head) {
+const Endpoint* find_endpoint(const ServerRequest& head) {
   static const auto table = [] {
     std::unordered_map<std::string_view, std::vector<const Endpoint*>> by_path;
     for (const Endpoint& endpoint : kEndpoints) by_path[endpoint.path].push_back(&endpoint);
@@ -92,7 +92,7 @@ bool is_mlflow(std::string_view target) { return target.starts_with(kPrefix); }
 
 std::optional<ServerReply> refuse(Api& api, const ServerRequest& head) {
   std::optional<ServerReply> refused = refuse_host(api.options, head);
-  const Endpoint* const endpoint = find(head);
+  const Endpoint* const endpoint = find_endpoint(head);
   if (!refused && !endpoint) refused = refusal(no_endpoint(head));
   if (!refused) refused = refuse_tracking(api.options, endpoint->audience, endpoint->scope, head);
   if (!refused) return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<ServerReply> refuse(Api& api, const ServerRequest& head) {
 }
 
 awaitable<ServerReply> answer(Api& api, ServerRequest request) {
-  const Endpoint* const endpoint = find(request);
+  const Endpoint* const endpoint = find_endpoint(request);
   PODIUM_CHECK(endpoint, "a request is answered that was not refused");
   const std::string method = request.method;
   ServerReply reply;

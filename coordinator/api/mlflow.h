@@ -40,7 +40,8 @@ const std::string& cluster_of(const Api& api);
 // of this cluster, which is then `run`.
 std::optional<Fault> read_run(const Api& api, Fields& fields, JobId& run);
 // The same of an id. `limit`: the one run that may be asked about; nothing: all.
-std::optional<Fault> find_run(const Api& api, const std::string& run_id, std::optional<JobId> limit, JobId& run);
+std::optional<Fault> find_run(const Api& api, const std::string& run_id, std::optional<JobId> limit,
+                              JobId& run);
 Fault no_such_run(const std::string& run_id);
 std::optional<RunGroupId> experiment_id(const std::string& text);
 Fault no_such_experiment(const std::string& id);

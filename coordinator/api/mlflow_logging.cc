@@ -47,7 +47,7 @@ LogToRun read_batch(Fields& fields) {
   std::vector<Fields> params = fields.objects("params", kMostParams);
   log.tags = read_tags(fields, kMostTags);
   fields.refuse_more(metrics.size() + params.size() + log.tags.size(), kMostItems,
-              "metrics, params and tags");
+                     "metrics, params and tags");
   if (!fields.errors().empty()) return log;
   log.points.reserve(metrics.size());
   for (Fields& one : metrics) {

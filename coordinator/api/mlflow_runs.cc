@@ -32,7 +32,7 @@ KeyValue* tag_of(std::vector<KeyValue>& tags, std::string_view key) {
 }
 
 // The tag always says how the run is called.
-void read_name(Fields& fields, NewRun& run) {
+void read_run_name(Fields& fields, NewRun& run) {
   run.name = fields.text("run_name").value_or("");
   if (KeyValue* const tag = tag_of(run.tags, kRunNameTag)) {
     if (!run.name.empty() && run.name != tag->value)
@@ -51,7 +51,7 @@ void read_name(Fields& fields, NewRun& run) {
 NewRun read_new_run(Fields& fields, std::int64_t now_ms) {
   NewRun run;
   run.tags = read_tags(fields, kMostNewTags);
-  read_name(fields, run);
+  read_run_name(fields, run);
   KeyValue* const user = tag_of(run.tags, "mlflow.user");
   run.user = fields.text("user_id").value_or(user ? user->value : "");
   fields.refuse_if(too_long("user_id", run.user, kLongestRunName));

@@ -16,8 +16,6 @@
 namespace podium {
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
 constexpr int kCostOfReading = 50;  // it takes one part in so many of a reader's time
 constexpr Duration kLongestKept = std::chrono::minutes(1);
 constexpr Duration kBenchmarksOf = std::chrono::days(90);  // those that nobody has reached since are left out
@@ -103,7 +101,7 @@ void add_resources(PrometheusText& page) {
 }  // namespace
 
 awaitable<std::shared_ptr<const StoredFigures>> stored_figures(Api& api) {
-  const auto begin = Steady::now();
+  const auto begin = std::chrono::steady_clock::now();
   if (api.figures && begin < api.figures_until) co_return api.figures;
   if (!api.figures) api.figures = std::make_shared<const StoredFigures>();
   const Time now = api.loop.now();
@@ -113,8 +111,9 @@ awaitable<std::shared_ptr<const StoredFigures>> stored_figures(Api& api) {
   } catch (const std::exception& error) {
     spdlog::warn("/metrics tells the ledger and the records of before: {}", error.what());
   }
-  const auto kept = std::min<Steady::duration>(kCostOfReading * (Steady::now() - begin), kLongestKept);
-  api.figures_until = Steady::now() + kept;
+  const auto end = std::chrono::steady_clock::now();
+  api.figures_until =
+      end + std::min<std::chrono::steady_clock::duration>(kCostOfReading * (end - begin), kLongestKept);
   co_return api.figures;
 }
 

@@ -39,7 +39,7 @@ class Fields {
 
   void refuse(std::string message);
   void refuse_more(std::size_t count, std::size_t most, std::string_view what);  // "tags"
-  void refuse_if(std::string wrong);  // where it is not empty
+  void refuse_if(std::string wrong);                                             // where it is not empty
   // Takes over the mistakes of an object that was read.
   void refuse(const Fields& part);
   const Errors& errors() const { return errors_; }

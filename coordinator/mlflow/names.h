@@ -9,7 +9,7 @@ namespace podium::mlflow {
 
 inline constexpr std::size_t kMostBatchMetrics = 1'000;
 inline constexpr std::size_t kMostNewTags = 1'000;  // of a run or an experiment, when it is made
-inline constexpr std::size_t kLongestKey = 250;  // characters, as all of these
+inline constexpr std::size_t kLongestKey = 250;     // characters, as all of these
 inline constexpr std::size_t kLongestParam = 6'000;
 inline constexpr std::size_t kLongestTag = 8'000;
 inline constexpr std::size_t kLongestRunName = 250;

@@ -65,7 +65,7 @@ class Pruner {
   std::size_t next_walk_ = 0;      // of rules_
   Place history_, points_;         // the current jobs
   bool deleting_ = false;          // of history_.job there may be more
-  std::deque<LongSeries> series_;     // of points_.job, as those whose repeated points go
+  std::deque<LongSeries> series_;  // of points_.job, as those whose repeated points go
   std::deque<std::int64_t> repeated_;
 };
 

@@ -81,7 +81,8 @@ Result<std::int64_t> RunGroupWriter::take(std::int64_t now_ms, const DeleteRunGr
   const std::optional<Error> deleted = not_active(remove.group);
   if (deleted && (remove.deleted || deleted->code == ErrorCode::not_found)) return *deleted;
   if (!deleted && !remove.deleted)
-    return Error{ErrorCode::not_found, "there is no " + name_of(remove.group) + " in the 'deleted' state", ""};
+    return Error{ErrorCode::not_found, "there is no " + name_of(remove.group) + " in the 'deleted' state",
+                 ""};
   set_deleted_.run(remove.group.value, remove.deleted, now_ms);
   set_runs_deleted_.run(remove.group.value, remove.deleted);
   return 0;

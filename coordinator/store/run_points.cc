@@ -15,12 +15,12 @@ namespace {
 
 constexpr SeriesLimits kRunLimits{kMostRunMetrics, 1000};
 
-auto place_of(const StoredPoint& point) {
+auto point_place(const StoredPoint& point) {
   return std::tuple(point.step, point.time_ms, bits_of_value(point.value));
 }
 
-bool precedes(const StoredPoint& a, const StoredPoint& b) { return place_of(a) < place_of(b); }
-bool is_same(const StoredPoint& a, const StoredPoint& b) { return place_of(a) == place_of(b); }
+bool precedes(const StoredPoint& a, const StoredPoint& b) { return point_place(a) < point_place(b); }
+bool is_same(const StoredPoint& a, const StoredPoint& b) { return point_place(a) == point_place(b); }
 
 // The points that a series has at some steps, read chunk by chunk as the steps ascend.
 class PointsAt {
@@ -89,8 +89,8 @@ std::optional<Error> RunPoints::add(JobId job, const std::vector<RunPoint>& poin
 
 // Later steps than all before follow at once; of earlier ones what is there must be looked up.
 void RunPoints::add(AttemptId job, SeriesTable::State& series, std::vector<StoredPoint> points) {
-  if (!std::ranges::is_sorted(points, {}, place_of)) std::ranges::sort(points, {}, place_of);
-  const auto twice = std::ranges::unique(points, {}, place_of);
+  if (!std::ranges::is_sorted(points, {}, point_place)) std::ranges::sort(points, {}, point_place);
+  const auto twice = std::ranges::unique(points, {}, point_place);
   points.erase(twice.begin(), twice.end());
   std::vector<StoredPoint> tops;  // of each step the last
   for (std::size_t i = 0; i < points.size(); ++i)

@@ -10,11 +10,13 @@
 namespace podium {
 namespace {
 
-auto order_of(const HistoryPoint& point) {
+auto place_in_history(const HistoryPoint& point) {
   return std::tuple(point.step, point.time_ms, bits_of_value(point.value));
 }
 
-bool is_before(const HistoryPoint& a, const HistoryPoint& b) { return order_of(a) < order_of(b); }
+bool is_before(const HistoryPoint& a, const HistoryPoint& b) {
+  return place_in_history(a) < place_in_history(b);
+}
 
 // The points of the series itself.
 std::vector<HistoryPoint> series_points(Database& database, std::int64_t series, std::size_t most,

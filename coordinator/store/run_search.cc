@@ -79,7 +79,7 @@ std::string group_value(RunField field) {
   }
 }
 
-std::size_t size_of(const Run& run) {
+std::size_t bytes_of_run(const Run& run) {
   std::size_t bytes = sizeof run;
   for (const RunMetric& metric : run.data.metrics) bytes += sizeof metric + metric.key.size();
   for (const auto* pairs : {&run.data.params, &run.data.tags})
@@ -248,7 +248,7 @@ FoundPage<Run> RunReader::search(const RunQuery& query) {
     page.more = std::ssize(page.rows) == query.limit || bytes > kMostBytesOfPage;
     if (page.more) break;
     page.rows.push_back({info(job).value(), data(job)});
-    bytes += size_of(page.rows.back());
+    bytes += bytes_of_run(page.rows.back());
   }
   return page;
 }

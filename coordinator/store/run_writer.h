@@ -54,8 +54,9 @@ class RunWriter {
   RunPoints points_;
   RunGroupWriter groups_;
   History history_;
-  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, of_spec_, remove_tag_,
-      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_, progress_;
+  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, of_spec_,
+      remove_tag_, show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_,
+      progress_;
 
   struct Reached {
     std::int64_t step = 0, now_ms = 0;

@@ -86,8 +86,7 @@ void SeriesTable::add(State& series, AttemptId attempt, const SeriesPoint& point
   // fmin and fmax leave out a NaN.
   series.min = std::fmin(series.min, point.value);
   series.max = std::fmax(series.max, point.value);
-  if (!is_first &&
-      std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step})
+  if (!is_first && std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step})
     return;
   series.attempt = attempt.number;
   series.last_step = point.step;

@@ -57,7 +57,7 @@ struct Commit {
   std::vector<WaitMark> waits = {};
   std::vector<DrawnEnergy> energy = {};
   std::vector<RetentionChange> retention = {};
-  std::shared_ptr<const NewRun> run = {};  // of the RunTracked among the events
+  std::shared_ptr<const NewRun> run = {};    // of the RunTracked among the events
   std::vector<std::int64_t> delivered = {};  // rows of webhook_queue that are done with
 };
 

@@ -7,7 +7,7 @@
 namespace podium {
 namespace {
 
-constexpr int kReaderCacheKib = 256;
+constexpr int kRowsCacheKib = 256;
 
 }  // namespace
 
@@ -102,7 +102,7 @@ void WebhookRows::trim() {
 }
 
 WebhookReader::WebhookReader(const std::filesystem::path& home)
-    : database_(home / "podium.db", Access::read, kReaderCacheKib),
+    : database_(home / "podium.db", Access::read, kRowsCacheKib),
       queued_(
           database_,
           "SELECT id, subject, at_ms FROM webhook_queue WHERE webhook = ?1 AND id > ?2 ORDER BY id LIMIT ?3"),

@@ -7,8 +7,6 @@
 namespace podium {
 namespace {
 
-using Steady = std::chrono::steady_clock;
-
 constexpr std::size_t kMostRead = 64 << 10;  // bytes of an answer
 
 // The client's words begin with the address, whose path may be a secret.
@@ -58,11 +56,11 @@ boost::asio::awaitable<Delivery> deliver(HttpClient& client, const WebhookConfig
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const HttpRequest request =
       signed_request(config, notice, std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const auto end = Steady::now() + config.timeout;
+  const auto end = std::chrono::steady_clock::now() + config.timeout;
   std::size_t read = 0;
   const auto on_data = [&read, end](std::string_view bytes) {
     read += bytes.size();
-    return read < kMostRead && Steady::now() < end;
+    return read < kMostRead && std::chrono::steady_clock::now() < end;
   };
   Delivery delivery;
   try {

@@ -1,5 +1,5 @@
-// A small BERT that is measured as MLPerf measures, on two nodes, and loses a worker: its result file has one run, with
-// the time that it took.
+// A small BERT that is measured as MLPerf measures, on two nodes, and loses a worker: its result file has one
+// run, with the time that it took.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -70,8 +70,8 @@ TEST(Mlperf, TheResultOfATrainingThatWasKilledHoldsToTheRulesButForTheTarget) {
   EXPECT_LT(log.first("run_start")->time_ms, killed.at("ended_ms").get<std::int64_t>());
   EXPECT_GE(log.first("run_start")->time_ms, killed.at("created_ms").get<std::int64_t>());
   EXPECT_LE(run->seconds, ended.at("time_to_train_seconds").get<double>() + 0.1);
-  EXPECT_GT(run->seconds * 1000, static_cast<double>(killed.at("ended_ms").get<std::int64_t>() -
-                                                     log.first("run_start")->time_ms));
+  EXPECT_GT(run->seconds * 1000,
+            static_cast<double>(killed.at("ended_ms").get<std::int64_t>() - log.first("run_start")->time_ms));
 }
 
 }  // namespace

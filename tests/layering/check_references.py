@@ -13,7 +13,7 @@ SOURCE = re.compile(r"`([\w./*{},+-]+\.(?:h|cc|cu|cuh|py|ts|tsx|sql|yaml))`")
 LINK = re.compile(r"\]\(([^()\s#]+)(?:#[^()\s]*)?\)")
 BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # What users write, and names that stand for others (a new op `f`).
-EXAMPLES = re.compile(r"^(my-bert|cluster|experiment|spec)\.yaml$|/f(_test)?\.(h|cc|cu)$")
+EXAMPLES = re.compile(r"^(my-bert|cluster|experiment|spec|webhooks)\.yaml$|/f(_test)?\.(h|cc|cu)$")
 
 
 def expanded(name: str) -> list[str]:

@@ -33,10 +33,11 @@ void tell_histograms(PrometheusText& page, const std::vector<Told>& models) {
     Histogram Figures::*histogram;
   };
   const Family families[] = {
-      {"podium_serve_queue_duration_seconds", "Time from a request's arrival until a sequence of it is computed.",
-       &Figures::waited},
+      {"podium_serve_queue_duration_seconds",
+       "Time from a request's arrival until a sequence of it is computed.", &Figures::waited},
       {"podium_serve_compute_duration_seconds", "Time in which a batch is computed.", &Figures::computed},
-      {"podium_serve_request_duration_seconds", "Time from a request's arrival to its answer.", &Figures::whole},
+      {"podium_serve_request_duration_seconds", "Time from a request's arrival to its answer.",
+       &Figures::whole},
       {"podium_serve_batch_sequences", "Sequences of a batch.", &Figures::batch_sequences},
       {"podium_serve_batch_tokens", "Tokens of a batch, without padding.", &Figures::batch_tokens}};
   for (const Family& family : families) {

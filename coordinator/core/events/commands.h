@@ -21,8 +21,8 @@ namespace podium {
 struct SubmitExperiment {
   std::string name;
   std::vector<JobRequest> jobs;
-  // How jobs ended that `after` names and that the state has forgotten; the store looks it up. Tracked runs may
-  // not have ended.
+  // How jobs ended that `after` names and that the state has forgotten; the store looks it up. Tracked runs
+  // may not have ended.
   std::map<JobId, JobState> ended = {};
   bool in_turn = false;           // each job waits for the end, successful or not, of those before it
   std::optional<Asha> asha = {};  // the jobs are trials; losing trials are ended

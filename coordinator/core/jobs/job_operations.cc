@@ -79,8 +79,9 @@ void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& e
     else if (ended == ends.end())
       refuse(ErrorCode::conflict, job_text(on.job) + " has just ended; submit it again");
     else if (!is_terminal(ended->second))
-      refuse(ErrorCode::invalid, job_text(on.job) + " is a run that a program elsewhere logs, whose end Podium "
-                                                    "does not see; leave it out, or submit this once it has ended");
+      refuse(ErrorCode::invalid, job_text(on.job) +
+                                     " is a run that a program elsewhere logs, whose end Podium "
+                                     "does not see; leave it out, or submit this once it has ended");
     else if (!satisfies(ended->second, on.when))
       refuse(ErrorCode::invalid, unmet(on.job, ended->second) + remedy);
   }

@@ -28,8 +28,9 @@ TEST(RecordedError, IsTheExceptionThatTorchRecorded) {
 }
 
 TEST(RecordedError, IsOneLine) {
-  EXPECT_EQ(recorded_error(R"({"message": "\n CUDA error: device-side assert\nCompile with TORCH_USE_CUDA_DSA"})"),
-            " CUDA error: device-side assert");
+  EXPECT_EQ(
+      recorded_error(R"({"message": "\n CUDA error: device-side assert\nCompile with TORCH_USE_CUDA_DSA"})"),
+      " CUDA error: device-side assert");
 }
 
 TEST(RecordedError, IsReadAtAnyDepth) {
@@ -39,8 +40,8 @@ TEST(RecordedError, IsReadAtAnyDepth) {
 }
 
 TEST(RecordedError, IsEmptyWhereThereIsNone) {
-  for (const char* const file : {"", "{", "[]", "7", R"({"error": 1})", R"({"message": {"message": 3}})",
-                               R"({"message": " \n"})"})
+  for (const char* const file :
+       {"", "{", "[]", "7", R"({"error": 1})", R"({"message": {"message": 3}})", R"({"message": " \n"})"})
     EXPECT_EQ(recorded_error(file), "") << file;
 }
 
