@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "cli/absence.h"
 #include "cli/fields.h"
 #include "common/base/units.h"
 
@@ -18,7 +19,6 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr int kTriesToReach = 3;
-constexpr Duration kRestart = 2min;  // as long as a coordinator may take to come back
 constexpr auto kBetweenTries = 500ms;
 
 Url parse_server(const std::string& text) {
@@ -86,6 +86,7 @@ std::string problem_text(const HttpResponse& response) {
     }
     text += (text.empty() ? "" : "\n") + (where.empty() ? "" : where + ": ") + message;
   }
+  if (text.empty()) text = text_field(body, "message");  // of MLflow's API
   if (text.empty()) text = text_field(body, "detail", "the coordinator refused");
   constexpr std::string_view kHeader = "Idempotency-Key";
   if (const auto at = text.find(kHeader); at != std::string::npos) text.replace(at, kHeader.size(), "--key");
@@ -204,7 +205,7 @@ void Client::tell_repetition(const NetError& error, const HttpRequest& request, 
 }
 
 HttpResponse Client::send(HttpRequest request, Repeat repeat, Patience patience, bool* repeated) const {
-  const Duration longest = timeout(patience), restart = std::min(longest, kRestart);
+  const Duration longest = timeout(patience), restart = std::min(longest, kCoordinatorAbsence);
   std::optional<std::chrono::steady_clock::time_point> first_failure;
   bool sent = false;  // perhaps: no answer came
   for (int tries = 1;; ++tries) {

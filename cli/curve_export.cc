@@ -7,8 +7,8 @@
 
 #include "cli/curves/csv.h"
 #include "cli/curves/event.h"
+#include "cli/curves/frame.h"
 #include "cli/curves/number_text.h"
-#include "cli/curves/record.h"
 #include "cli/curves/text_curves.h"
 #include "cli/fields.h"
 
@@ -53,7 +53,7 @@ void write_rows(KeptConnection& connection, const ExportedJob& job,
   const std::uint64_t page =
       std::clamp<std::uint64_t>(kMostInMemory / (job.metrics.size() + 1), 1000, kLongestPage);
   for (const JobMetric& metric : job.metrics) {
-    CurveReader reader(connection, job.id(), metric, page);
+    CurveReader reader(connection, job.run_id, metric.name, page);
     std::optional<CurvePoint> first = reader.next();
     readers.push_back({columns.at(metric.name), std::move(reader), first});
   }
@@ -77,19 +77,31 @@ void write_rows(KeptConnection& connection, const ExportedJob& job,
   }
 }
 
-void write_wide(KeptConnection& connection, const std::vector<ExportedJob>& jobs, const Sink& sink,
-                const std::function<void()>& count) {
+// The names of all metrics, in their order, and their places.
+std::map<std::string, std::size_t> columns_of(const std::vector<ExportedJob>& jobs) {
   std::map<std::string, std::size_t> columns;
   for (const ExportedJob& job : jobs)
     for (const JobMetric& metric : job.metrics) columns.emplace(metric.name, 0);
-  std::string head = "run,job,step,time_ms";
   std::size_t place = 0;
-  for (auto& [name, at] : columns) {
-    head += "," + csv_field(name);
-    at = place++;
+  for (auto& [name, at] : columns) at = place++;
+  return columns;
+}
+
+std::string wide_head(const std::map<std::string, std::size_t>& columns) {
+  std::string head = "run,job,step,time_ms";
+  for (const auto& [name, place] : columns) head += "," + csv_field(name);
+  return head + "\n";
+}
+
+void write_lines(KeptConnection& connection, const ExportedJob& job, const decltype(&csv_line)& line,
+                 const Sink& sink, const std::function<void()>& count) {
+  for (const JobMetric& metric : job.metrics) {
+    CurveReader reader(connection, job.run_id, metric.name);
+    while (const auto point = reader.next()) {
+      sink(line(job.run, job.id(), metric.name, *point));
+      count();
+    }
   }
-  sink(head + "\n");
-  for (const ExportedJob& job : jobs) write_rows(connection, job, columns, sink, count);
 }
 
 }  // namespace
@@ -99,8 +111,8 @@ std::int64_t begin_of(const ExportedJob& job) {
   return started > 0 ? started : integer_field(job.job, "submitted_ms");
 }
 
-void write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink,
-                  const PointsDone& done) {
+std::uint64_t write_events(KeptConnection& connection, const ExportedJob& job, const Sink& sink,
+                           const PointsDone& done) {
   const std::int64_t begin = begin_of(job);
   sink(framed(version_event(static_cast<double>(begin) / 1000)));
   if (const json spec = field(job.job, "spec"); spec.is_object()) {
@@ -111,29 +123,39 @@ void write_events(KeptConnection& connection, const ExportedJob& job, const Sink
   }
   std::uint64_t points = 0;
   for (const JobMetric& metric : job.metrics) {
-    CurveReader reader(connection, job.id(), metric);
+    CurveReader reader(connection, job.run_id, metric.name);
     while (const auto point = reader.next()) {
       sink(framed(scalar_event(metric.name, *point)));
       done(++points);
     }
   }
+  return points;
 }
 
-void write_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs, TableForm form,
-                 const Sink& sink, const PointsDone& done) {
-  std::uint64_t points = 0;
-  const auto count = [&] { done(++points); };
-  if (form == TableForm::wide_csv) return write_wide(connection, jobs, sink, count);
-  if (form == TableForm::csv) sink(csv_head());
+std::vector<std::uint64_t> write_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
+                                       TableForm form, const Sink& sink, const PointsDone& done) {
+  std::vector<std::uint64_t> points;
+  std::uint64_t all = 0;
+  const auto count = [&] {
+    ++points.back();
+    done(++all);
+  };
+  std::map<std::string, std::size_t> columns;
+  if (form == TableForm::wide_csv) {
+    columns = columns_of(jobs);
+    sink(wide_head(columns));
+  } else if (form == TableForm::csv) {
+    sink(csv_head());
+  }
   const auto line = form == TableForm::csv ? csv_line : json_line;
-  for (const ExportedJob& job : jobs)
-    for (const JobMetric& metric : job.metrics) {
-      CurveReader reader(connection, job.id(), metric);
-      while (const auto point = reader.next()) {
-        sink(line(job.run, job.id(), metric.name, *point));
-        count();
-      }
-    }
+  for (const ExportedJob& job : jobs) {
+    points.push_back(0);
+    if (form == TableForm::wide_csv)
+      write_rows(connection, job, columns, sink, count);
+    else
+      write_lines(connection, job, line, sink, count);
+  }
+  return points;
 }
 
 }  // namespace podium::cli

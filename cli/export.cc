@@ -1,5 +1,4 @@
 // podium export: whole curves for TensorBoard, spreadsheets and scripts.
-#include <fnmatch.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -14,11 +13,14 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/count_progress.h"
+#include "cli/counted.h"
 #include "cli/curve_export.h"
 #include "cli/curves/event_folder.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_number.h"
+#include "cli/metric_option.h"
+#include "cli/metric_pattern.h"
 #include "cli/new_file.h"
 #include "cli/print.h"
 #include "cli/terminal.h"
@@ -55,37 +57,39 @@ void require_format(const ExportOptions& options) {
   if (options.wide && options.format != "csv") throw Failure(Exit::usage, "--wide is for --format csv");
 }
 
-bool is_wanted(const std::string& metric, const std::vector<std::string>& patterns) {
-  return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
-           return ::fnmatch(pattern.c_str(), metric.c_str(), 0) == 0;
-         });
-}
-
 // Of a name as tracked runs may have it.
 std::string folder_name(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '_');
-  if (name.starts_with('.')) name[0] = '_';
+  if (name.empty() || name.starts_with('.')) name.replace(0, 1, "_");
   return name;
 }
 
+// Each has another folder.
 void name_runs(std::vector<ExportedJob>& jobs) {
   std::map<std::string, int> names;
-  for (ExportedJob& job : jobs) ++names[job.run = text_field(job.job, "name")];
-  for (ExportedJob& job : jobs)
-    if (names[job.run] > 1) job.run += fmt::format("-{}", job.id());
+  for (ExportedJob& job : jobs) ++names[folder_name(job.run = text_field(job.job, "name"))];
+  std::set<std::string> taken;
+  for (const auto& [name, count] : names)
+    if (count == 1) taken.insert(name);
+  for (ExportedJob& job : jobs) {
+    if (names[folder_name(job.run)] == 1) continue;
+    do job.run += fmt::format("-{}", job.id());
+    while (!taken.insert(folder_name(job.run)).second);
+  }
 }
 
 std::vector<ExportedJob> find_jobs(KeptConnection& connection, const ExportOptions& options) {
+  const std::string cluster = text_field(connection.get("/health"), "cluster");
   std::vector<ExportedJob> jobs;
   std::set<std::int64_t> seen;
   std::string others;
   std::uint64_t wanted = 0;
   for (const std::int64_t id : options.jobs) {
     if (!seen.insert(id).second) continue;
-    ExportedJob job{connection.get(fmt::format("/jobs/{}", id)), "", {}};
+    ExportedJob job{connection.get(fmt::format("/jobs/{}", id)), "", run_id_of(cluster, id), {}};
     for (JobMetric& metric : metrics_of(connection, id)) {
-      if (!is_wanted(metric.name, options.metrics)) {
+      if (!is_chosen(metric.name, options.metrics)) {
         others += (others.empty() ? "" : ", ") + metric.name;
         continue;
       }
@@ -106,6 +110,18 @@ std::vector<ExportedJob> find_jobs(KeptConnection& connection, const ExportOptio
   return jobs;
 }
 
+// A wide table has columns of its own beside the metrics'.
+void require_own_columns(const std::vector<ExportedJob>& jobs) {
+  for (const ExportedJob& job : jobs)
+    for (const JobMetric& metric : job.metrics)
+      if (const std::string& name = metric.name;
+          name == "run" || name == "job" || name == "step" || name == "time_ms")
+        throw Failure(Exit::refused,
+                      fmt::format("job {} has a metric {}, which --wide has a column for already; leave "
+                                  "out --wide, or choose others with --metric",
+                                  job.id(), name));
+}
+
 std::uint64_t points_of(const ExportedJob& job) {
   std::uint64_t points = 0;
   for (const JobMetric& metric : job.metrics) points += metric.points;
@@ -120,11 +136,7 @@ std::string host_name() {
 // A run's folder, whole or not there. Its file has no name that TensorBoard reads until it is whole.
 class RunFolder {
  public:
-  explicit RunFolder(const fs::path& path)
-      : path_(path),
-        partial_(path.parent_path() / fmt::format(".{}.{}.partial", path.filename().string(), ::getpid())) {
-    fs::create_directory(partial_);
-  }
+  explicit RunFolder(const fs::path& path) : path_(path), partial_(new_folder_beside(path)) {}
   ~RunFolder() {
     std::error_code ignored;
     if (!partial_.empty()) fs::remove_all(partial_, ignored);
@@ -140,29 +152,46 @@ class RunFolder {
   fs::path path_, partial_;
 };
 
-void export_run(KeptConnection& connection, const ExportedJob& job, const fs::path& path) {
+std::uint64_t export_run(KeptConnection& connection, const ExportedJob& job, const fs::path& path) {
   CountProgress progress(fmt::format("job {}: point", job.id()), points_of(job));
   RunFolder folder(path);
   NewFile file(folder.events());
-  write_events(
+  const std::uint64_t written = write_events(
       connection, job, [&](std::string_view bytes) { file.write(bytes); },
       [&](std::uint64_t points) { progress.tell(points); });
   file.finish();
   folder.finish(event_file_name(begin_of(job), host_name()));
+  return written;
 }
 
-std::vector<fs::path> export_runs(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
-                                  const fs::path& folder) {
-  std::vector<fs::path> paths;
-  for (const ExportedJob& job : jobs) paths.push_back(folder / folder_name(job.run));
-  for (const fs::path& path : paths) require_free(path);
+// What became of a job.
+struct Exported {
+  fs::path path;
+  std::uint64_t points = 0;
+};
+
+std::string words_of(const ExportedJob& job, const Exported& exported) {
+  return fmt::format("job {}: {} of {} in {}\n", job.id(), counted(exported.points, "point"),
+                     counted(job.metrics.size(), "metric"), printable(exported.path.string()));
+}
+
+// Of each as soon as it is there, for what follows may fail.
+std::vector<Exported> export_runs(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
+                                  const fs::path& folder, const Session& session) {
+  std::vector<Exported> runs;
+  for (const ExportedJob& job : jobs) runs.push_back({folder / folder_name(job.run)});
+  for (const Exported& run : runs) require_free(run.path);
   fs::create_directories(folder);
-  for (std::size_t i = 0; i < jobs.size(); ++i) export_run(connection, jobs[i], paths[i]);
-  return paths;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    runs[i].points = export_run(connection, jobs[i], runs[i].path);
+    if (!session.json) print(words_of(jobs[i], runs[i]));
+  }
+  return runs;
 }
 
-void export_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
-                  const ExportOptions& options) {
+// Without --out to standard output; nothing is told of it then.
+std::vector<Exported> export_table(KeptConnection& connection, const std::vector<ExportedJob>& jobs,
+                                   const ExportOptions& options) {
   const TableForm form = options.format == "jsonl" ? TableForm::json_lines
                          : options.wide            ? TableForm::wide_csv
                                                    : TableForm::csv;
@@ -179,34 +208,44 @@ void export_table(KeptConnection& connection, const std::vector<ExportedJob>& jo
     };
     write_table(
         connection, jobs, form, [&](std::string_view bytes) { text += bytes, flush(1 << 16); }, tell);
-    return flush(0);
+    flush(0);
+    return {};
   }
   NewFile file(options.out);
-  write_table(
+  const std::vector<std::uint64_t> points = write_table(
       connection, jobs, form, [&](std::string_view bytes) { file.write(bytes); }, tell);
   file.finish();
+  std::vector<Exported> exported;
+  for (const std::uint64_t each : points) exported.push_back({options.out, each});
+  return exported;
 }
 
-std::string words_of(const ExportedJob& job) {
-  const std::size_t metrics = job.metrics.size();
-  return fmt::format("job {}: {} points of {} metric{}", job.id(),
-                     human_count(static_cast<std::int64_t>(points_of(job))), metrics,
-                     metrics == 1 ? "" : "s");
-}
-
-void tell_exported(const std::vector<ExportedJob>& jobs, const std::vector<fs::path>& paths,
-                   const Session& session) {
+json exported_json(const std::vector<ExportedJob>& jobs, const std::vector<Exported>& exported) {
   json told = json::array();
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const ExportedJob& job = jobs[i];
-    told.push_back({{"job", job.id()},
-                    {"run", job.run},
-                    {"metrics", job.metrics.size()},
-                    {"points", points_of(job)},
-                    {"path", paths[i].string()}});
-    if (!session.json) print(fmt::format("{} in {}\n", words_of(job), printable(paths[i].string())));
-  }
-  if (session.json) print(json{{"exported", std::move(told)}}.dump() + "\n");
+  for (std::size_t i = 0; i < exported.size(); ++i)
+    told.push_back({{"job", jobs[i].id()},
+                    {"run", jobs[i].run},
+                    {"metrics", jobs[i].metrics.size()},
+                    {"points", exported[i].points},
+                    {"path", exported[i].path.string()}});
+  return {{"exported", std::move(told)}};
+}
+
+void run_tensorboard(KeptConnection& connection, const ExportOptions& options, const Session& session) {
+  const std::vector<ExportedJob> jobs = find_jobs(connection, options);
+  const fs::path folder = options.out.empty() ? kDefaultFolder : options.out;
+  const std::vector<Exported> runs = export_runs(connection, jobs, folder, session);
+  print(session.json ? exported_json(jobs, runs).dump() + "\n"
+                     : fmt::format("tensorboard --logdir {} shows them\n", printable(folder.string())));
+}
+
+void run_table(KeptConnection& connection, const ExportOptions& options, const Session& session) {
+  if (!options.out.empty()) require_free(options.out);
+  const std::vector<ExportedJob> jobs = find_jobs(connection, options);
+  if (options.wide) require_own_columns(jobs);
+  const std::vector<Exported> exported = export_table(connection, jobs, options);
+  if (session.json) print(exported_json(jobs, exported).dump() + "\n");
+  for (std::size_t i = 0; i < exported.size() && !session.json; ++i) print(words_of(jobs[i], exported[i]));
 }
 
 void run_export(const ExportOptions& options, Session& session) {
@@ -215,20 +254,13 @@ void run_export(const ExportOptions& options, Session& session) {
   if (session.json && !is_folder && options.out.empty())
     throw Failure(Exit::usage,
                   "--json tells what was written, and the points go there, too: --out FILE keeps them apart");
-  if (!is_folder && !options.out.empty()) require_free(options.out);
   const Client client(session);
   KeptConnection connection(client);
   try {
-    const std::vector<ExportedJob> jobs = find_jobs(connection, options);
-    if (is_folder) {
-      const fs::path folder = options.out.empty() ? kDefaultFolder : options.out;
-      tell_exported(jobs, export_runs(connection, jobs, folder), session);
-      if (!session.json)
-        print(fmt::format("tensorboard --logdir {} shows them\n", printable(folder.string())));
-    } else {
-      export_table(connection, jobs, options);
-      if (!options.out.empty()) tell_exported(jobs, std::vector<fs::path>(jobs.size(), options.out), session);
-    }
+    if (is_folder)
+      run_tensorboard(connection, options, session);
+    else
+      run_table(connection, options, session);
   } catch (const Interrupted&) {
     session.exit = Exit::interrupted;
   }
@@ -252,15 +284,10 @@ void add_export(CLI::App& app, Session& session) {
           "The folder of event files, in which each job gets one (default: runs), or the file of the table "
           "(default: standard output)")
       ->type_name("FILE");
-  command
-      ->add_option("--metric", options->metrics,
-                   "Only metrics of this name; * and ? stand for others. May be repeated")
-      ->type_name("PATTERN")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_metric_patterns(*command, options->metrics);
   command->add_flag("--wide", options->wide, "Of csv: a line a step, a column a metric");
   command->footer(R"(
-Nothing is overwritten. TensorBoard shows 32 bits of a value; the tables hold all 64.
+Nothing is overwritten. TensorBoard shows 32 bits of a value; the tables hold all 64. podium import reads all of them.
 
 Examples:
   podium export 12 13                                  into runs/NAME each; tensorboard --logdir runs

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/curves/number_text.h"
 #include "cli/fields.h"
@@ -12,13 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Where a window has more points than were asked for, the coordinator leaves some out, and answers with about
-// half as many as were asked for at least: fewer than this are all there are.
-std::uint64_t surely_whole(std::uint64_t asked) { return asked * 9 / 20; }
-
-std::uint64_t distance(std::int64_t from, std::int64_t to) {
-  return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-}
+constexpr std::size_t kHalf = 16;  // of a run id
 
 double value_in(const json& value) {
   return value.is_string() ? value_of(value.get<std::string>()).value_or(0) : value.get<double>();
@@ -31,54 +26,43 @@ std::vector<JobMetric> metrics_of(KeptConnection& connection, std::int64_t job) 
   const json reply = connection.get(fmt::format("/jobs/{}/metrics", job));
   for (const json& each : reply.at("metrics"))
     metrics.push_back({text_field(each, "key"), each.at("count").get<std::uint64_t>(),
-                       integer_field(each, "first_step"), integer_field(each, "last_step"),
                        each.value("lost_points", std::uint64_t{0})});
   return metrics;
 }
 
-CurveReader::CurveReader(KeptConnection& connection, std::int64_t job, const JobMetric& metric,
-                         std::uint64_t page)
-    : connection_(&connection),
-      job_(job),
-      metric_(metric.name),
-      next_step_(metric.first_step),
-      last_step_(metric.last_step),
-      most_(page) {
-  const std::uint64_t pages = std::max<std::uint64_t>(metric.points / surely_whole(most_), 1);
-  window_ = std::max(most_, distance(next_step_, last_step_) / pages);
+std::string run_id_of(const std::string& cluster, std::int64_t job) {
+  return fmt::format("{}{:016x}", cluster.substr(0, kHalf), job);
 }
 
+std::int64_t job_of(const std::string& run_id) {
+  std::int64_t job = 0;
+  const std::string_view number = std::string_view(run_id).substr(std::min(run_id.size(), kHalf));
+  std::from_chars(number.data(), number.data() + number.size(), job, 16);
+  return job;
+}
+
+CurveReader::CurveReader(KeptConnection& connection, std::string run_id, std::string metric,
+                         std::uint64_t page)
+    : connection_(&connection), run_id_(std::move(run_id)), metric_(std::move(metric)), most_(page) {}
+
 std::optional<CurvePoint> CurveReader::next() {
-  while (at_ == page_.size())
-    if (!turn_page()) return std::nullopt;
+  while (at_ == page_.size() && next_page_) turn_page();
+  if (at_ == page_.size()) return std::nullopt;
   return page_[at_++];
 }
 
-bool CurveReader::turn_page() {
-  if (done_) return false;
-  while (true) {
-    const bool is_last = distance(next_step_, last_step_) < window_;
-    const std::int64_t until = is_last ? last_step_ : next_step_ + static_cast<std::int64_t>(window_) - 1;
-    const json reply =
-        connection_->get(fmt::format("/jobs/{}/series", job_), {{"key", metric_},
-                                                                {"points", std::to_string(most_)},
-                                                                {"first_step", std::to_string(next_step_)},
-                                                                {"last_step", std::to_string(until)}});
-    const json& points = reply.at("series").at(0).at("points");
-    if (points.size() >= surely_whole(most_) && window_ > most_) {  // as many steps have no more points
-      window_ = std::max(most_, window_ / 2);
-      continue;
-    }
-    if (points.size() < surely_whole(most_) / 2 && window_ < UINT64_MAX / 4) window_ *= 2;
-    page_.clear();
-    at_ = 0;
-    for (const json& point : points)
-      page_.push_back(
-          {point.at(0).get<std::int64_t>(), point.at(1).get<std::int64_t>(), value_in(point.at(2))});
-    done_ = is_last;
-    next_step_ = until + 1;
-    return true;
-  }
+void CurveReader::turn_page() {
+  const json reply = connection_->get_mlflow("/metrics/get-history", {{"run_id", run_id_},
+                                                                      {"metric_key", metric_},
+                                                                      {"max_results", std::to_string(most_)},
+                                                                      {"page_token", *next_page_}});
+  page_.clear();
+  at_ = 0;
+  for (const json& point : reply.value("metrics", json::array()))
+    page_.push_back({point.at("step").get<std::int64_t>(), point.at("timestamp").get<std::int64_t>(),
+                     value_in(point.at("value"))});
+  next_page_ = text_field(reply, "next_page_token");
+  if (next_page_->empty()) next_page_.reset();
 }
 
 }  // namespace podium::cli

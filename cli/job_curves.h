@@ -14,34 +14,35 @@ namespace podium::cli {
 struct JobMetric {
   std::string name;
   std::uint64_t points = 0;
-  std::int64_t first_step = 0, last_step = 0;
   std::uint64_t lost = 0;
 };
 
 std::vector<JobMetric> metrics_of(KeptConnection& connection, std::int64_t job);
 
+// The id that MLflow's API has for each job: 16 digits of the cluster's identity, 16 of the job's number.
+std::string run_id_of(const std::string& cluster, std::int64_t job);
+std::int64_t job_of(const std::string& run_id);
+
 constexpr std::uint64_t kLongestPage = 20'000;
 
-// The points of one, by step. At most `page` of them are in memory.
+// All points of one by step, also where several are at one step: its history, not its curve as it is drawn.
+// At most `page` of them are in memory.
 class CurveReader {
  public:
-  CurveReader(KeptConnection& connection, std::int64_t job, const JobMetric& metric,
+  CurveReader(KeptConnection& connection, std::string run_id, std::string metric,
               std::uint64_t page = kLongestPage);
 
   std::optional<CurvePoint> next();
 
  private:
-  bool turn_page();
+  void turn_page();
 
   KeptConnection* connection_;
-  std::int64_t job_;
-  std::string metric_;
-  std::int64_t next_step_, last_step_;
-  std::uint64_t most_;    // points asked for at once
-  std::uint64_t window_;  // steps asked for at once
+  std::string run_id_, metric_;
+  std::uint64_t most_;
   std::vector<CurvePoint> page_;
   std::size_t at_ = 0;
-  bool done_ = false;
+  std::optional<std::string> next_page_ = "";  // nothing: there is none
 };
 
 }  // namespace podium::cli

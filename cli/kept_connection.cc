@@ -8,12 +8,13 @@
 #include <optional>
 #include <thread>
 
+#include "cli/absence.h"
+
 namespace podium::cli {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kAbsence = 1min;  // of a coordinator that goes away in between
 constexpr auto kBeforeNextTry = 500ms;
 
 std::string mlflow_target(std::string_view path, const Query& query) {
@@ -49,38 +50,62 @@ HttpResponse KeptConnection::exchange(const HttpRequest& request) {
   return std::move(*response);
 }
 
-nlohmann::json KeptConnection::send(HttpRequest request) {
-  const auto last = std::chrono::steady_clock::now() + kAbsence;
+// Over a restart of the coordinator, and while it is too busy. A batch that was taken twice is kept once; of
+// a run that was made twice one stays empty, and running.
+HttpResponse KeptConnection::send(const HttpRequest& request) {
+  const auto last = std::chrono::steady_clock::now() + kCoordinatorAbsence;
   while (true) {
     try {
-      const HttpResponse response = exchange(request);
-      require_ok(response);
-      return parse_body(response);
+      HttpResponse response = exchange(request);
+      const bool busy = response.status == 429 || response.status == 503;
+      if (!busy || std::chrono::steady_clock::now() > last) return response;
     } catch (const NetError& error) {
       if (error.failure() == NetFailure::timed_out || std::chrono::steady_clock::now() > last)
         client_.give_up(error, request, client_.timeout(Patience::great));
-      std::this_thread::sleep_for(kBeforeNextTry);
     }
+    std::this_thread::sleep_for(kBeforeNextTry);
   }
 }
 
 nlohmann::json KeptConnection::get(std::string_view path, const Query& query) {
-  return send(client_.request("GET", path, query));
+  const HttpResponse response = send(client_.request("GET", path, query));
+  require_ok(response);
+  return parse_body(response);
+}
+
+HttpResponse KeptConnection::ask_mlflow(std::string_view path, const Query& query) {
+  HttpRequest request = client_.request("GET", path);
+  request.target = mlflow_target(path, query);
+  return send(request);
 }
 
 nlohmann::json KeptConnection::get_mlflow(std::string_view path, const Query& query) {
-  HttpRequest request = client_.request("GET", path);
-  request.target = mlflow_target(path, query);
-  return send(std::move(request));
+  const HttpResponse response = ask_mlflow(path, query);
+  require_ok(response);
+  return parse_body(response);
+}
+
+std::optional<nlohmann::json> KeptConnection::find_mlflow(std::string_view path, const Query& query) {
+  const HttpResponse response = ask_mlflow(path, query);
+  if (response.status == 404 && response.body.find("RESOURCE_DOES_NOT_EXIST") != std::string::npos)
+    return std::nullopt;
+  require_ok(response);
+  return parse_body(response);
 }
 
 nlohmann::json KeptConnection::post_mlflow(std::string_view path, const nlohmann::json& body) {
+  return post_mlflow_text(path, body.dump());
+}
+
+nlohmann::json KeptConnection::post_mlflow_text(std::string_view path, std::string body) {
   HttpRequest request = client_.request("POST", path);
   request.target = mlflow_target(path, {});
   request.headers.set("Content-Type", "application/json");
   request.repeatable = true;
-  request.body = body.dump();
-  return send(std::move(request));
+  request.body = std::move(body);
+  const HttpResponse response = send(request);
+  require_ok(response);
+  return parse_body(response);
 }
 
 }  // namespace podium::cli

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/client.h"
@@ -20,12 +21,16 @@ class KeptConnection {
   explicit KeptConnection(const Client& client);
 
   nlohmann::json get(std::string_view path, const Query& query = {});
-  // Of MLflow's API, and of what does no harm when it is carried out twice.
+  // Of MLflow's API.
   nlohmann::json get_mlflow(std::string_view path, const Query& query);
+  std::optional<nlohmann::json> find_mlflow(std::string_view path,
+                                            const Query& query);  // nothing: there is none
   nlohmann::json post_mlflow(std::string_view path, const nlohmann::json& body);
+  nlohmann::json post_mlflow_text(std::string_view path, std::string body);
 
  private:
-  nlohmann::json send(HttpRequest request);
+  HttpResponse ask_mlflow(std::string_view path, const Query& query);
+  HttpResponse send(const HttpRequest& request);
   HttpResponse exchange(const HttpRequest& request);
 
   const Client& client_;

@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 #include "cli/failure.h"
+#include "common/base/file.h"
 
 namespace podium::cli {
 
@@ -21,28 +24,54 @@ Failure taken(const fs::path& path) {
                       path.string())};
 }
 
+// What mkstemp and mkdtemp make a name of.
+std::string partial_name(const fs::path& path) {
+  return (path.parent_path() / fmt::format(".{}.XXXXXX", path.filename().string())).string();
+}
+
+mode_t file_mask() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return mask;
+}
+
 }  // namespace
 
 void require_free(const fs::path& path) {
   if (fs::exists(fs::symlink_status(path))) throw taken(path);
 }
 
+fs::path new_folder_beside(const fs::path& path) {
+  std::string name = partial_name(path);
+  if (!::mkdtemp(name.data())) throw std::system_error(errno, std::generic_category(), "cannot make " + name);
+  fs::permissions(name, static_cast<fs::perms>(0777 & ~file_mask()));
+  return name;
+}
+
 void move_to_free(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+    return sync_folder(folder);
   const int error = errno;
   if (error == EEXIST) throw taken(to);
   if (error != EINVAL) throw std::system_error(error, std::generic_category(), "cannot make " + to.string());
   require_free(to);  // a file system without that flag, such as NFS
   fs::rename(from, to);
+  sync_folder(folder);
 }
 
-NewFile::NewFile(fs::path path)
-    : path_(std::move(path)),
-      partial_(path_.parent_path() / fmt::format(".{}.{}.partial", path_.filename().string(), ::getpid())),
-      file_(nullptr, std::fclose) {
+NewFile::NewFile(fs::path path) : path_(std::move(path)), file_(nullptr, std::fclose) {
   require_free(path_);
-  file_.reset(std::fopen(partial_.c_str(), "wbe"));
-  if (!file_) fail("cannot make");
+  std::string name = partial_name(path_);
+  const int file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) throw std::system_error(errno, std::generic_category(), "cannot make " + name);
+  partial_ = name;
+  file_.reset(::fdopen(file, "wb"));
+  if (!file_ || ::fchmod(file, 0666 & ~file_mask()) != 0) {
+    const int error = errno;
+    ::unlink(name.c_str());
+    throw std::system_error(error, std::generic_category(), "cannot make " + name);
+  }
   std::setvbuf(file_.get(), nullptr, _IOFBF, 1 << 20);
 }
 

@@ -11,7 +11,10 @@ namespace podium::cli {
 // Throws Failure(Exit::usage) where the path is taken.
 void require_free(const std::filesystem::path& path);
 
-// Gives a finished file or folder its name. Throws as require_free, and std::system_error.
+// A folder that nobody else has, with a name of its own, beside where `path` will be.
+std::filesystem::path new_folder_beside(const std::filesystem::path& path);
+
+// Gives a finished file or folder its name, durably. Throws as require_free, and std::system_error.
 void move_to_free(const std::filesystem::path& from, const std::filesystem::path& to);
 
 class NewFile {

@@ -28,7 +28,7 @@ bool CsvReader::take_quoted(std::string& field) {
     field += static_cast<char>(c);
     if (++size_ > kLongestLine) break;
   }
-  broken_ = size_ > kLongestLine ? "a record of more than 1 MiB" : "a quote that is not closed";
+  broken_ = size_ > kLongestLine ? "a row of more than 1 MiB" : "a quote that is not closed";
   return false;
 }
 
@@ -39,7 +39,7 @@ bool CsvReader::take_field(std::string& field) {
     if (c == '\n') break;
     if (c != '\r' || text_.peek() != '\n') field += static_cast<char>(c);
     if (++size_ <= kLongestLine) continue;
-    broken_ = "a record of more than 1 MiB";
+    broken_ = "a row of more than 1 MiB";
     return false;
   }
   ++lines_read_;

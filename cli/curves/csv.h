@@ -1,4 +1,4 @@
-// CSV as RFC 4180 has it, read record by record: quoted fields may hold commas, quotes and line ends.
+// CSV as RFC 4180 has it, read row by row: quoted fields may hold commas, quotes and line ends.
 #pragma once
 
 #include <istream>
@@ -18,7 +18,7 @@ class CsvReader {
 
   // False at the end, and where broken() says why not.
   bool next(std::vector<std::string>& fields);
-  int line() const { return line_; }  // where the record begins, from 1
+  int line() const { return line_; }  // where the row begins, from 1
   const std::string& broken() const { return broken_; }
 
  private:
@@ -26,7 +26,7 @@ class CsvReader {
   bool take_quoted(std::string& field);
 
   std::istream& text_;
-  std::size_t size_ = 0;  // of the record so far
+  std::size_t size_ = 0;  // of the row so far
   int line_ = 0, lines_read_ = 0;
   std::string broken_;
 };

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "cli/curves/record.h"
+#include "cli/curves/frame.h"
 
 namespace podium::cli {
 namespace {
@@ -26,12 +26,12 @@ bool is_event_file(const fs::directory_entry& entry) {
 }  // namespace
 
 std::vector<EventFolder> event_folders(const fs::path& folder) {
-  std::map<fs::path, std::vector<fs::path>> found;
+  std::map<fs::path, std::vector<EventFile>> found;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (is_event_file(entry)) found[entry.path().parent_path()].push_back(entry.path());
+    if (is_event_file(entry)) found[entry.path().parent_path()].push_back({entry.path(), entry.file_size()});
   std::vector<EventFolder> folders;
   for (auto& [path, files] : found) {
-    std::ranges::sort(files);
+    std::ranges::sort(files, {}, &EventFile::path);
     folders.push_back({path.lexically_relative(folder).string(), std::move(files)});
   }
   return folders;
@@ -64,13 +64,13 @@ std::vector<std::string> EventStream::read_files(const See& see) const {
   std::vector<std::string> broken;
   EventReader reader;
   std::size_t session = 0;
-  for (const fs::path& path : folder_.files) {
-    RecordFile file(path);
+  for (const auto& [path, size] : folder_.files) {
+    FrameFile file(path, size);
     std::uint64_t offset = 0;
     while (file.next()) {
-      const std::optional<Event> event = reader.read(file.record());
+      const std::optional<Event> event = reader.read(file.frame());
       if (!event) {
-        broken.push_back(fmt::format("{}, byte {}: a record is no event", path.string(), offset));
+        broken.push_back(fmt::format("{}, byte {}: a frame is no event", path.string(), offset));
         break;
       }
       if (event->session_starts) ++session;

@@ -15,9 +15,14 @@
 
 namespace podium::cli {
 
+struct EventFile {
+  std::filesystem::path path;
+  std::uint64_t size = UINT64_MAX;  // how much of it is read
+};
+
 struct EventFolder {
   std::string run;  // relative to the folder above all; "." for that itself
-  std::vector<std::filesystem::path> files;
+  std::vector<EventFile> files;
 };
 
 // By run. Throws std::system_error where a folder cannot be read.
@@ -30,7 +35,8 @@ class EventStream {
  public:
   using Take = std::function<void(const std::string& metric, const CurvePoint& point)>;
 
-  explicit EventStream(EventFolder folder);  // reads the files once
+  // Reads the files once; what they grow by later is not read.
+  explicit EventStream(EventFolder folder);
 
   const std::string& run() const { return folder_.run; }
   const HyperParameters& parameters() const { return parameters_; }

@@ -183,7 +183,7 @@ Tensor read_tensor(std::string_view message) {
   if (!tensor.ok || !one || size == 0) return tensor;
   if (content.size() == size)
     tensor.number = tensor_value(type, little_endian(content));
-  else if (content.empty() && numbers.count == 1)
+  else if (content.empty() && numbers.count <= 1)  // none: zero, whose value TensorFlow leaves out
     tensor.number = tensor_value(type, numbers.first);
   return tensor;
 }

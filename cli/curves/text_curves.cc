@@ -146,7 +146,11 @@ std::optional<std::string> number_in(const json& value) {
   return std::nullopt;
 }
 
-std::string text_of(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+// Hostile lists may be nested deeply.
+std::string text_of(const json& value) {
+  if (value.is_structured()) return value.is_array() ? "[…]" : "{…}";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
 // `values` may hold the metrics of a wide line, as in Podium's own events.
 Row row_of(const json& object, int line) {
@@ -229,9 +233,10 @@ Errors read_json_lines(std::istream& text, const TextCurves& curves, const TakeP
       report.add(number, "a line of more than 1 MiB");
       break;
     }
-    const std::string_view read(line.data());
+    const std::string_view read(line.data(), static_cast<std::size_t>(text.gcount()) - (text.eof() ? 0 : 1));
     if (read.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const json object = json::parse(read, nullptr, false);
+    const bool text_alone = read.find('\0') == std::string_view::npos;  // which ends a text to the parser
+    const json object = text_alone ? json::parse(read, nullptr, false) : json(json::value_t::discarded);
     if (object.is_object())
       take_row(row_of(object, number), curves, report, take);
     else

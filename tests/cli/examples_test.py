@@ -15,6 +15,7 @@ import unittest
 
 import mlperf_logs
 from cluster import Cluster
+from event_writer import simple
 from help_texts import help_of, helps, subcommands_of
 
 BIN, SOURCE = (pathlib.Path(argument).resolve() for argument in (sys.argv.pop(1), sys.argv.pop(1)))
@@ -160,6 +161,7 @@ class ExamplesTest(unittest.TestCase):
         for name in ("trace.csv", "jobs.csv"):
             (folder / name).write_text(trace)
         shutil.copy(SOURCE / "tests/cli/determined/adaptive.yaml", folder / "experiment.yaml")
+        self.make_curves(folder)
         (folder / ".config/fish/completions").mkdir(parents=True)
 
     def make_text_to_prepare(self, folder):
@@ -180,6 +182,14 @@ class ExamplesTest(unittest.TestCase):
             (folder / f"dev-v{version}.json").write_text(json.dumps(data))
         (folder / "predictions.json").write_text(json.dumps({"q1": "Denver"}))
         (folder / "null_odds.json").write_text(json.dumps({"q1": -3.5}))
+
+    def make_curves(self, folder):
+        curves = [("train/loss", step, 1 / step) for step in range(1, 9)] + [("eval/loss", 8, 0.5)]
+        (folder / "curves.csv").write_text("metric,step,value\n" + "".join(f"{key},{step},{value}\n" for key, step, value in curves))
+        lines = [json.dumps({"metric": key, "step": step, "value": value}) + "\n" for key, step, value in curves]
+        (folder / "curves.jsonl").write_text("".join(lines))
+        (folder / "logs").mkdir()
+        (folder / "logs" / "events.out.tfevents.1.h").write_bytes(simple("train/loss", 1, 0.5))
 
     def live_jobs(self):
         """Jobs 1 to 14 exist. Job 12 runs, and 13 and 14, which need its devices, wait and are held."""

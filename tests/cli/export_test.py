@@ -17,7 +17,7 @@ import unittest
 BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "coordinator" / "api"))
 sys.argv.insert(1, str(BIN / "podium-coordinator"))
-from daemon import USER, WAIT, Agent, Daemon, chunk, spec  # noqa: E402
+from daemon import USER, WAIT, Agent, Daemon, chunk, spec, wait_for  # noqa: E402
 from event_reader import EventFile  # noqa: E402
 
 TIME = 1_700_000_000_000
@@ -32,20 +32,21 @@ class ExportTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon()
-        cls.agent = Agent(cls.daemon, devices=3)
+        cls.agent = Agent(cls.daemon, devices=4)
         cls.agent.orders()
-        for name in ("first", "same", "same"):
+        for name in ("first", "same", "same", "same-3"):
             cls.daemon.submit(spec(name, 1, PARAMETERS))
         cls.launches = {launch["job"]: launch for launch in cls.agent.wait_for_order("start")}
         cls.agent.run(list(cls.launches.values()))
         cls.curves = {
             "train/loss": [(step, TIME + step, 1 / (step + 1)) for step in range(50_000)],
             "eval/loss": [(step**3, TIME + step, float(step % 7)) for step in range(1, 30_000)],
-            "odd, \"one\"": [(1, TIME + 1, math.nan), (2, TIME + 2, math.inf), (3, TIME + 3, -math.inf)],
+            "odd, \"one\"": [(-1, TIME, -0.5), (1, TIME + 1, math.nan), (2, TIME + 2, math.inf), (3, TIME + 3, -math.inf)],
         }
         cls.deliver(1, cls.curves)
         cls.deliver(2, {"train/loss": [(1, TIME, 0.5), (3, TIME + 9, 0.25)], "lr": [(2, TIME, 1e-3), (3, TIME + 5, 1e300)]})
         cls.deliver(3, {"train/loss": [(1, TIME, 0.125)]})
+        cls.deliver(4, {"train/loss": [(1, TIME, 0.25)], "step": [(1, TIME, 1.0)]})
 
     @classmethod
     def tearDownClass(cls):
@@ -97,7 +98,7 @@ class ExportTest(unittest.TestCase):
 
     def test_tensorboard_has_every_point_and_what_the_job_was(self):
         told = json.loads(self.export("1", "--json"))["exported"]
-        self.assertEqual(told, [{"job": 1, "run": "first", "metrics": 3, "points": 80_002, "path": "runs/first"}])
+        self.assertEqual(told, [{"job": 1, "run": "first", "metrics": 3, "points": 80_003, "path": "runs/first"}])
         (path,) = (self.folder / "runs" / "first").iterdir()
         self.assertRegex(path.name, r"^events\.out\.tfevents\.\d{10}\..")
         file = EventFile(path)
@@ -115,9 +116,13 @@ class ExportTest(unittest.TestCase):
         self.export("2", "3", "1", "2", "--metric", "train/*", "--out", "logs")
         self.assertEqual({path.name for path in (self.folder / "logs").iterdir()}, {"same-2", "same-3", "first"})
 
+    def test_names_of_folders_are_apart_from_each_other(self):
+        self.export("2", "3", "4", "--metric", "train/*", "--out", "apart")
+        self.assertEqual({path.name for path in (self.folder / "apart").iterdir()}, {"same-2", "same-3-3", "same-3"})
+
     def test_csv_and_json_lines_have_every_point_in_64_bits(self):
         said = self.export("1", "2", "--format", "csv", "--out", "all.csv")
-        self.assertEqual(said, "job 1: 80,002 points of 3 metrics in all.csv\njob 2: 4 points of 2 metrics in all.csv\n")
+        self.assertEqual(said, "job 1: 80,003 points of 3 metrics in all.csv\njob 2: 4 points of 2 metrics in all.csv\n")
         with open(self.folder / "all.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         lines = [json.loads(line) for line in self.export("1", "2", "--format", "jsonl").splitlines()]
@@ -151,6 +156,7 @@ class ExportTest(unittest.TestCase):
         self.refused(2, "Debian has no packaged library", "1", "--format", "parquet")
         self.refused(2, 'did you mean "jsonl"', "1", "--format", "json")
         self.refused(2, "--wide is for --format csv", "1", "--wide")
+        self.refused(4, "a metric step, which --wide has a column for already", "4", "--format", "csv", "--wide")
         self.refused(2, "--out FILE keeps them apart", "1", "--format", "csv", "--json")
         self.refused(2, "No such file or directory", "1", "--format", "csv", "--out", "no/such/folder.csv")
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -172,9 +178,10 @@ class ExportTest(unittest.TestCase):
 
     def test_ctrl_c_leaves_nothing(self):
         child = self.start("export", "1", "--out", "logs")
+        wait_for(lambda: any(path.is_file() for path in self.folder.rglob("*")), "a part of the file")
         self.daemon.process.send_signal(signal.SIGSTOP)
         try:
-            time.sleep(1)  # a request is under way
+            time.sleep(0.5)  # a request is under way
             child.send_signal(signal.SIGINT)
             self.assertEqual(child.wait(WAIT), 130)
         finally:

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "cli/curves/record.h"
+#include "cli/curves/frame.h"
 #include "cli/curves/summary.h"
 #include "cli/curves/wire.h"
 #include "tests/temp_folder.h"
@@ -93,15 +93,15 @@ TEST_F(Folders, FileCutAnywhereKeepsWhatComesBefore) {
 TEST_F(Folders, ChangedByteIsNoticedAndTheNextFileIsRead) {
   const std::string whole = points_of({1, 2, 3});
   write("events.out.tfevents.2.h", points_of({4}));
-  const std::size_t record = whole.size() / 3;
-  for (std::size_t at = record; at < 2 * record; ++at) {
+  const std::size_t frame = whole.size() / 3;
+  for (std::size_t at = frame; at < 2 * frame; ++at) {
     std::string changed = whole;
     changed[at] = static_cast<char>(changed[at] ^ 0x10);
     write("events.out.tfevents.1.h", changed);
     const EventStream stream = only();
     EXPECT_THAT(steps_of(stream), ElementsAre(1, 4)) << at;
     ASSERT_EQ(stream.broken().size(), 1u) << at;
-    EXPECT_THAT(stream.broken()[0], HasSubstr("byte " + std::to_string(record) + ": "));
+    EXPECT_THAT(stream.broken()[0], HasSubstr("byte " + std::to_string(frame) + ": "));
   }
 }
 
@@ -110,16 +110,18 @@ TEST_F(Folders, BrokenFilesAreDescribed) {
     write("events.out.tfevents.1.h", bytes);
     return only().broken().at(0);
   };
-  EXPECT_THAT(told("short"), HasSubstr("byte 0: the head of a record ends after 5 of 12 bytes"));
-  std::string record = framed(std::string(300, '\xff'));
-  EXPECT_THAT(told(record), HasSubstr("byte 0: a record is no event"));
-  EXPECT_THAT(told(points_of({1}) + record), HasSubstr(": a record is no event"));
-  record[0] = 'x';
-  EXPECT_THAT(told(record), HasSubstr("byte 0: the length of a record has another checksum"));
-  record = points_of({1});
-  EXPECT_THAT(told(record.substr(0, record.size() - 6)), HasSubstr("goes beyond the end of the file"));
-  record.back() = static_cast<char>(record.back() ^ 1);
-  EXPECT_THAT(told(record), HasSubstr("byte 0: a record has another checksum"));
+  EXPECT_THAT(told("short"), HasSubstr("byte 0: the head of a frame ends after 5 of 12 bytes"));
+  std::string frame = framed(std::string(300, '\xff'));
+  EXPECT_THAT(told(frame), HasSubstr("byte 0: a frame is no event"));
+  EXPECT_THAT(told(points_of({1}) + frame), HasSubstr(": a frame is no event"));
+  frame[0] = 'x';
+  EXPECT_THAT(told(frame), HasSubstr("byte 0: the length of a frame has another checksum"));
+  frame = points_of({1});
+  EXPECT_THAT(told(frame.substr(0, frame.size() - 6)), HasSubstr("goes beyond the end of the file"));
+  EXPECT_THAT(told(frame.substr(0, frame.size() - 4)),
+              HasSubstr("the checksum of a frame ends after 0 of 4"));
+  frame.back() = static_cast<char>(frame.back() ^ 1);
+  EXPECT_THAT(told(frame), HasSubstr("byte 0: a frame has another checksum"));
   std::string head;
   append_little_endian(head, std::uint64_t{1} << 40, 8);
   const std::string huge = framed(head).substr(12, 8);

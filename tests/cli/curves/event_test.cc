@@ -118,6 +118,25 @@ TEST(Event, DataClassSaysWhatIsAScalar) {
   }
 }
 
+TEST(Event, MalformedPartsMakeTheWholeMalformed) {
+  const std::string torn = "\x0a\x7f";  // 127 bytes that do not follow
+  EXPECT_FALSE(EventReader().read(tensor_event(torn, "scalars"))) << "the tensor";
+  for (const int part : {1, 2}) {  // the plugin's data, and HParamsPluginData within it
+    WireWriter data, metadata, value;
+    data.bytes(1, "hparams");
+    data.bytes(2, torn);
+    metadata.bytes(1, part == 1 ? torn : data.text());
+    value.bytes(1, "a");
+    value.bytes(9, metadata.text());
+    EXPECT_FALSE(EventReader().read(event_of(value))) << part;
+  }
+  for (const int number : {5, 7}) {  // the summary, the session log
+    WireWriter event;
+    event.bytes(number, torn);
+    EXPECT_FALSE(EventReader().read(event.text())) << number;
+  }
+}
+
 TEST(Event, SessionStart) {
   const auto event_with_status = [](std::uint64_t status) {
     WireWriter log, event;
@@ -186,7 +205,7 @@ TEST(Tensor, ManyNumbersTextAndBrokenOnesAreNoNumber) {
   EXPECT_FALSE(content_of(1, "\0\0\xc0\x3f\0\0\xc0\x3f"s)) << "two";
   EXPECT_FALSE(content_of(7, "text")) << "a string";
   EXPECT_FALSE(content_of(0, "abcd")) << "no type";
-  EXPECT_FALSE(number_of(9, 99, 1)) << "no value";
+  EXPECT_EQ(number_of(9, 99, 1), 0) << "no value is zero";
   WireWriter packed;
   packed.varint(1, 1);
   packed.bytes(5, "\0\0\xc0\x3f"s);

@@ -37,6 +37,9 @@ TEST(NumberText, ReadsTimesInSecondsInMillisecondsAndAsDates) {
   EXPECT_EQ(time_of("0"), 0);
   EXPECT_EQ(time_of("2023-11-14T22:13:20.25Z"), 1700000000250);
   EXPECT_EQ(time_of("2023-11-14 22:13:20"), 1700000000000);
+  EXPECT_EQ(time_of("1970-01-01 23:59:59"), 86'399'000);
+  EXPECT_TRUE(time_of("9000-12-31 00:00:00"));
+  EXPECT_FALSE(time_of("9001-01-01 00:00:00"));
   for (const char* no :
        {"", "-1", "nan", "1e30", "2023-02-30 00:00:00", "2023-11-14 24:00:00", "2023-11-14",
         "2023-11-14 22:60:00", "2023-11-14 22:13:60", "2023-11-14 22:13:20.x", "1969-11-14 22:13:20"})

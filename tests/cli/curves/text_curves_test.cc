@@ -80,8 +80,8 @@ TEST(Csv, LinesAreCountedThroughQuotedLineEnds) {
 
 TEST(Csv, RefusesEndlessRecordsAndEndlesslyManyMistakes) {
   const std::string endless(kLongestLine + 2, 'x');
-  EXPECT_THAT(csv("step,loss\n1," + endless).problems, HasSubstr("f:2: a record of more than 1 MiB"));
-  EXPECT_THAT(csv("step,loss\n1,\"" + endless).problems, HasSubstr("f:2: a record of more than 1 MiB"));
+  EXPECT_THAT(csv("step,loss\n1," + endless).problems, HasSubstr("f:2: a row of more than 1 MiB"));
+  EXPECT_THAT(csv("step,loss\n1,\"" + endless).problems, HasSubstr("f:2: a row of more than 1 MiB"));
   std::string wrong = "step,loss\n";
   for (int i = 0; i < 1000; ++i) wrong += "1,x\n";
   const std::string problems = csv(wrong).problems;
@@ -109,6 +109,15 @@ TEST(JsonLines, TellsEveryMistakeWithItsLine) {
   EXPECT_THAT(read.problems, HasSubstr("f:5: a is \"null\", which is no number"));
   EXPECT_THAT(lines(std::string(kLongestLine + 2, ' ')).problems,
               HasSubstr("f:1: a line of more than 1 MiB"));
+  EXPECT_THAT(lines("{\"step\":1,\"metric\":\"a\",\"value\":[1]}").problems,
+              HasSubstr("f:1: a is \"[…]\", which is no number"));
+  const std::string nested = std::string(300'000, '[') + std::string(300'000, ']');
+  EXPECT_THAT(lines("{\"step\":1,\"metric\":\"a\",\"value\":" + nested + "}").problems,
+              HasSubstr("f:1: a is \"[…]\""));
+  EXPECT_THAT(lines(std::string("{\"step\":1,\"a\":2}\0garbage\n", 25)).problems,
+              HasSubstr("f:1: is no JSON object"));
+  EXPECT_THAT(lines("{\"step\":1,\"a\":2}").points, ElementsAre("|a|1|7|2"))
+      << "the last line may lack its end";
   EXPECT_THAT(lines(std::string(100'000, '[')).problems, HasSubstr("f:1: is no JSON object"));
 }
 

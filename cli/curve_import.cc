@@ -1,0 +1,170 @@
+#include "cli/curve_import.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "cli/count_progress.h"
+#include "cli/curves/number_text.h"
+#include "cli/curves/summary.h"
+#include "cli/metric_name.h"
+#include "cli/terminal.h"
+#include "cli/tracked_run.h"
+
+namespace podium::cli {
+namespace {
+
+constexpr char kHashTag[] = "podium.import.hash";
+constexpr std::size_t kLongestValue = 6000, kLongestTag = 8000;  // of MLflow's limits, in bytes
+
+// What metrics are called here, by what the source calls them.
+class MetricNames {
+ public:
+  const std::string& of(const std::string& written) {
+    const auto known = names_.find(written);
+    if (known != names_.end()) return known->second;
+    const std::string name = metric_name(written);
+    const auto [owner, is_new] = owners_.emplace(name, written);
+    if (!is_new)
+      throw Failure(Exit::refused,
+                    fmt::format("{} and {} would both be the metric {}; --metric picks one of them",
+                                printable(owner->second), printable(written), name));
+    if (name != written) warnings_.push_back(fmt::format("{} is the metric {} here", written, name));
+    return names_.emplace(written, name).first->second;
+  }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::map<std::string, std::string> names_, owners_;
+  std::vector<std::string> warnings_;
+};
+
+std::string parameter_value(const HyperParameter& value) {
+  if (const double* number = std::get_if<double>(&value)) return value_text(*number);
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return std::get<std::string>(value);
+}
+
+class Importer {
+ public:
+  Importer(KeptConnection& connection, const CurveSource& source, const ImportWish& wish)
+      : connection_(connection), source_(source), wish_(wish) {}
+
+  Import run() {
+    read([&](const TaggedPoint& tagged, const std::string& metric) {
+      runs_[tagged.run].summary.add(metric, tagged.point);
+    });
+    if (runs_.empty()) throw Failure(Exit::refused, source_.path + " has no points that could be taken");
+    result_.warnings = source_.warnings;
+    result_.warnings.insert(result_.warnings.end(), names_.warnings().begin(), names_.warnings().end());
+    experiment_ = experiment_of(connection_, wish_.experiment);
+    for (auto& [name, run] : runs_) {
+      if (!wish_.again) run.found = find_run(connection_, experiment_, name, kHashTag, run.summary.hash());
+      if (!is_there(run)) points_ += run.summary.points();
+    }
+    try {
+      send();
+    } catch (...) {
+      give_up();
+      throw;
+    }
+    return tell();
+  }
+
+ private:
+  struct Run {
+    CurveSummary summary;
+    std::optional<FoundRun> found;
+    std::optional<RunLog> log;
+    std::uint64_t sent = 0;
+    bool finished = false;
+  };
+  using Take = std::function<void(const TaggedPoint& tagged, const std::string& metric)>;
+
+  static bool is_there(const Run& run) { return run.found && run.found->finished; }
+
+  void read(const Take& take) {
+    source_.read([&](const TaggedPoint& tagged) {
+      if (wish_.wanted(tagged.metric)) take(tagged, names_.of(tagged.metric));
+    });
+  }
+
+  void send() {
+    CountProgress progress("point", points_);
+    std::uint64_t done = 0;
+    read([&](const TaggedPoint& tagged, const std::string& metric) {
+      const auto at = runs_.find(tagged.run);
+      if (at == runs_.end() || at->second.sent == at->second.summary.points())
+        return;  // it has grown meanwhile
+      Run& run = at->second;
+      if (is_there(run)) return;
+      if (!run.log) run.log.emplace(connection_, experiment_, new_run(tagged.run, run), run.found);
+      run.log->add(metric, tagged.point);
+      progress.tell(++done);
+      if (++run.sent < run.summary.points()) return;
+      run.log->finish();
+      run.finished = true;
+    });
+    for (const auto& [name, run] : runs_)
+      if (!is_there(run) && !run.finished)
+        throw Failure(Exit::refused, fmt::format("{} changed while it was read", source_.path));
+  }
+
+  NewRun new_run(const std::string& name, const Run& run) {
+    NewRun made{name, run.summary.first_ms(), run.summary.last_ms(), {}, {}};
+    made.tags = {{"podium.import.format", source_.format},
+                 {"podium.import.source", source_.path.substr(0, kLongestTag)},
+                 {kHashTag, run.summary.hash()}};
+    const auto parameters = source_.parameters.find(name);
+    if (parameters == source_.parameters.end()) return made;
+    std::map<std::string, std::string> by_name;
+    for (const auto& [key, value] : parameters->second)
+      if (const std::string text = parameter_value(value); text.size() <= kLongestValue)
+        by_name[metric_name(key)] = text;
+    made.parameters.assign(by_name.begin(), by_name.end());
+    return made;
+  }
+
+  // As far as that can be done: the coordinator may be why.
+  void give_up() {
+    for (auto& [name, run] : runs_) {
+      if (!run.log || run.finished) continue;
+      bool told = false;
+      try {
+        run.log->fail();
+        told = true;
+      } catch (...) {
+      }
+      std::fprintf(stderr, "podium: %s is half imported as job %lld%s; the same command goes on with it\n",
+                   printable(name).c_str(), static_cast<long long>(run.log->job()),
+                   told ? ", which is marked as failed" : "");
+    }
+  }
+
+  Import tell() {
+    for (const auto& [name, run] : runs_) {
+      const std::string outcome = is_there(run) ? "already imported" : run.found ? "continued" : "imported";
+      const std::int64_t job = run.log ? run.log->job() : job_of(run.found->id);
+      result_.runs.push_back({name, job, run.summary.points(), run.summary.metrics().size(), outcome});
+    }
+    return std::move(result_);
+  }
+
+  KeptConnection& connection_;
+  const CurveSource& source_;
+  const ImportWish& wish_;
+  MetricNames names_;
+  std::map<std::string, Run> runs_;
+  std::string experiment_;
+  std::uint64_t points_ = 0;
+  Import result_;
+};
+
+}  // namespace
+
+Import import_curves(KeptConnection& connection, const CurveSource& source, const ImportWish& wish) {
+  return Importer(connection, source, wish).run();
+}
+
+}  // namespace podium::cli
