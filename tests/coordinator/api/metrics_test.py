@@ -208,11 +208,10 @@ class MetricsTest(unittest.TestCase):
     def test_the_queue_tells_its_oldest_job_and_those_that_would_fit(self):
         of = lambda family: self.metrics()[0][family, (("kind", "cpu"),)]
         oldest, fitting = (lambda: of("podium_queue_oldest_wait_seconds")), (lambda: of("podium_queue_fitting_jobs"))
-        self.submit("runs", 2)
+        self.submit("runs", 3)
         self.assertEqual((oldest(), fitting()), (0, 0))
         held = self.submit("held", 1)
         self.post(f"/jobs/{held}/hold", {})
-        self.submit("within", 1, "1h")
         time.sleep(0.3)
         self.assertEqual((oldest(), fitting()), (0, 0), "what is held is in no queue")
         gang = self.submit("gang", 3)
@@ -223,8 +222,9 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(fitting(), 0, "they ask for three, and none is free")
 
     def test_jobs_that_an_accounts_limit_keeps_waiting_do_not_count_as_fitting(self):
-        self.post("/accounts/small", {"limit": {"cpu": 0}})
-        self.submit("limited", 1, extra="account: small")
+        self.post("/accounts/small", {"limit": {"cpu": 1}})
+        for name in ("within", "limited"):
+            self.submit(name, 1, extra="account: small")
         samples, _ = self.metrics()
         self.assertEqual(samples["podium_queue_jobs", (("kind", "cpu"), ("state", "waiting"))], 1)
         self.assertEqual(samples["podium_queue_fitting_jobs", (("kind", "cpu"),)], 0)
@@ -251,8 +251,8 @@ class MetricsTest(unittest.TestCase):
     def test_ends_are_counted_by_how(self):
         of = lambda: {labels[0][1]: n for (name, labels), n in self.metrics()[0].items() if name == "podium_jobs_ended_total"}
         self.assertEqual(of(), {"succeeded": 0, "failed": 0, "cancelled": 0, "stopped": 0})
-        self.daemon.request("POST", f"/api/v1/jobs/{self.submit('waits', 9)}/cancel", token=USER)
-        self.submit("ends", 1)
+        self.submit("ends", 3)
+        self.daemon.request("POST", f"/api/v1/jobs/{self.submit('waits', 3)}/cancel", token=USER)
         self.agent.run(self.agent.wait_for_order("start"))
         self.agent.finish()
         wait_for(lambda: of() == {"succeeded": 1, "failed": 0, "cancelled": 1, "stopped": 0}, "both ends")
@@ -288,13 +288,11 @@ class MetricsTest(unittest.TestCase):
         wait_for(lambda: "podium_goodput_ratio" not in self.metrics()[1], "the day before yesterday not to count")
 
     def set_back(self, job, days):
-        """Moves what the ledger has of the job that ended into the past."""
-        def settled():
-            with sqlite3.connect(self.daemon.home / "podium.db") as database:
-                moved = database.execute("UPDATE ledger_totals SET day = day - ? WHERE job = ?", (days, job)).rowcount
-            database.close()
-            return moved > 0
-        wait_for(settled, "the ledger to be settled")
+        """Moves the marks of a job, which make its ledger until it is settled, into the past."""
+        with sqlite3.connect(self.daemon.home / "podium.db") as database:
+            for marks in ("job_marks", "phase_marks"):
+                database.execute(f"UPDATE {marks} SET time_ms = time_ms - ? WHERE job = ?", (days * 86_400_000, job))
+        database.close()
 
     def test_the_disk_and_the_process_are_those_of_the_coordinator(self):
         samples, types = self.metrics()
