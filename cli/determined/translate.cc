@@ -208,7 +208,8 @@ Translation translate(DeterminedExperiment& experiment, const std::string& file)
   add("labels", labels_of(experiment));
   spec["code"] = {{"folder", "."}};
   spec["command"] = command.words;
-  if (command.once_a_node) spec["processes"] = "node";
+  if (command.once_a_node || resources["devices"].get<std::int64_t>() > 1)
+    spec["processes"] = "node";  // as Determined starts it
   add("env", env_of(experiment, gpu));
   add("parameters", std::move(parameters));
   spec["resources"] = std::move(resources);

@@ -171,6 +171,19 @@ TEST(Determined, HorovodStartsItsOwnProcesses) {
   EXPECT_EQ(spec["resources"]["within"], "node");
 }
 
+json spec_with(const std::string& entrypoint, const std::string& more = "") {
+  return normalised(translated("entrypoint: " + entrypoint + "\n" + more));
+}
+
+TEST(Determined, ProgramForSeveralDevicesStartsOnceANode) {
+  const std::string slots = "resources: {slots_per_trial: 8}\n";
+  for (const char* entrypoint : {"python3 train.py", "model_def:Trial", "'./run.sh | cat'", "[./run.sh]"}) {
+    EXPECT_EQ(spec_with(entrypoint, slots)["processes"], "node") << entrypoint;
+    EXPECT_EQ(spec_with(entrypoint, slots)["resources"]["devices"], 8);
+    EXPECT_FALSE(spec_with(entrypoint).contains("processes")) << entrypoint;
+  }
+}
+
 TEST(Determined, HalvingOfEpochsStaysInEpochs) {
   const Translation translation = translated(text_of("asha.yaml"));
   json spec = normalised(translation);
