@@ -60,7 +60,8 @@ std::optional<Ladder> ladder_of(DeterminedExperiment& experiment, const Length& 
                                    .value_or(experiment.integer("/searcher/num_rungs").value_or(5)),
                                2, 40);
   for (std::int64_t i = 1; i < rungs && ladder.first >= ladder.reduction; ++i)
-    ladder.first /= ladder.reduction;
+    ladder.first =
+        (ladder.first - 1) / ladder.reduction + 1;  // rounded down, a rung more would fit below the end
   if (ladder.first == ladder.last) return std::nullopt;
   return ladder;
 }

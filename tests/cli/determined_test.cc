@@ -70,7 +70,7 @@ TEST(Determined, AdaptiveSearchBecomesASweepThatEndsLosingTrials) {
             json({{"from", 2}, {"to", 8}, {"integer", true}, {"scale", "linear"}}));
   EXPECT_EQ(sweep["asha"], json({{"metric", "validation_error"},
                                  {"goal", "min"},
-                                 {"min_steps", 390},  // 32 epochs of 781.25 batches, by 4 three times
+                                 {"min_steps", 391},  // 32 epochs of 781.25 batches, by 4 three times
                                  {"max_steps", 25000},
                                  {"reduction", 4}}));
 }
@@ -182,6 +182,22 @@ TEST(Determined, ProgramForSeveralDevicesStartsOnceANode) {
     EXPECT_EQ(spec_with(entrypoint, slots)["resources"]["devices"], 8);
     EXPECT_FALSE(spec_with(entrypoint).contains("processes")) << entrypoint;
   }
+}
+
+// Podium's rungs are min_steps and its multiples by the reduction, as long as they are below max_steps.
+TEST(Determined, LaddersHaveTheRungsThatWereAskedFor) {
+  for (const int length : {16, 17, 100, 781, 3750, 25000})
+    for (const int asked : {2, 3, 4}) {
+      const json asha = spec_with("./a.sh",
+                                  "hyperparameters: {x: {type: double, minval: 0, maxval: 1}}\n"
+                                  "searcher: {name: asha, metric: m, max_trials: 9, max_length: " +
+                                      std::to_string(length) + ", num_rungs: " + std::to_string(asked) +
+                                      "}\n")["sweep"]["asha"];
+      int rungs = 1;
+      for (auto at = asha["min_steps"].get<std::int64_t>(); at < length; at *= 4) ++rungs;
+      EXPECT_LE(rungs, asked) << length;
+      EXPECT_TRUE(rungs == asked || length < 100) << length;
+    }
 }
 
 TEST(Determined, HalvingOfEpochsStaysInEpochs) {
