@@ -51,28 +51,39 @@ Command for_trial(DeterminedExperiment& experiment, const std::string& trial) {
   return {{"python3", "train.py"}};
 }
 
-// What follows a launcher's own options: its script with its arguments.
-Words script_of(const Words& words, std::size_t after, std::string& trial) {
+bool is_python_script(const std::string& word) { return word == "-m" || word.ends_with(".py"); }
+
+// What follows a launcher.
+struct Launched {
+  Words script;         // with its arguments
+  std::string trial;    // or a class
+  std::string options;  // the launcher's own
+};
+
+Launched launched_by(const Words& words, std::size_t after) {
+  Launched launched;
   for (std::size_t at = after; at < words.size(); ++at) {
-    if (words[at] == "--trial" && at + 1 < words.size()) {
-      trial = words[at + 1];
-      return {};
+    const std::string& word = words[at];
+    if (word == "--trial" && at + 1 < words.size()) {
+      launched.trial = words[++at];
+    } else if (word.starts_with("--trial=")) {
+      launched.trial = word.substr(8);
+    } else if (launched.trial.empty() &&
+               (is_python(word) || word.ends_with(".py") || word.ends_with(".sh"))) {
+      launched.script.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+      break;
+    } else if (word != "--") {
+      launched.options += (launched.options.empty() ? "" : " ") + word;
     }
-    if (words[at].starts_with("--trial=")) {
-      trial = words[at].substr(8);
-      return {};
-    }
-    if (words[at] == "--") continue;
-    if (is_python(words[at]) || words[at].ends_with(".py") || words[at].ends_with(".sh"))
-      return {words.begin() + static_cast<std::ptrdiff_t>(at), words.end()};
   }
-  return {};
+  return launched;
 }
 
 Command for_launcher(DeterminedExperiment& experiment, const Words& words, std::size_t at) {
   const std::string launcher = words[at].substr(sizeof kLauncher - 1);
-  std::string trial;
-  Words script = script_of(words, at + 1, trial);
+  auto [script, trial, options] = launched_by(words, at + 1);
+  if (!options.empty())
+    experiment.left(kAt, fmt::format("the launcher's own words are not taken over: {}", options));
   if (script.empty() && trial.empty()) {
     experiment.left(
         kAt, fmt::format("no script follows the launcher {}: the command is python3 train.py", launcher));
@@ -93,9 +104,10 @@ Command for_launcher(DeterminedExperiment& experiment, const Words& words, std::
     for_trial(experiment, trial);
     script = {"train.py"};
   }
-  if (script.size() > 1 && is_python(script[0])) script.erase(script.begin());
+  // torchrun starts scripts with Python itself, but without Python's own options.
+  if (script.size() > 1 && is_python(script[0]) && is_python_script(script[1])) script.erase(script.begin());
   Words all{"torchrun"};
-  if (script[0] != "-m" && !script[0].ends_with(".py")) all.push_back("--no-python");
+  if (!is_python_script(script[0])) all.push_back("--no-python");
   all.insert(all.end(), script.begin(), script.end());
   experiment.changed(
       kAt, launcher == "deepspeed"

@@ -184,6 +184,28 @@ TEST(Determined, ProgramForSeveralDevicesStartsOnceANode) {
   }
 }
 
+TEST(Determined, PythonsOwnOptionsStayBeforeTheScript) {
+  const std::string launcher = "python3 -m determined.launch.torch_distributed ";
+  EXPECT_EQ(spec_with(launcher + "python3 -u train.py --lr 1")["command"],
+            json({"torchrun", "--no-python", "python3", "-u", "train.py", "--lr", "1"}));
+  EXPECT_EQ(spec_with(launcher + "python3 train.py")["command"], json({"torchrun", "train.py"}));
+  EXPECT_EQ(spec_with(launcher + "python3 -m pkg.train")["command"], json({"torchrun", "-m", "pkg.train"}));
+  EXPECT_EQ(spec_with(launcher + "./run.sh")["command"], json({"torchrun", "--no-python", "./run.sh"}));
+}
+
+TEST(Determined, LaunchersOwnWordsAreTold) {
+  const auto notes = [](const std::string& words) {
+    return notes_of(translated("entrypoint: python3 -m determined.launch." + words + "\n"));
+  };
+  const std::string told = "the launcher's own words are not taken over: ";
+  EXPECT_THAT(notes("torch_distributed --nproc 3 -- python3 train.py --lr 1"),
+              HasSubstr(told + "--nproc 3\n"));
+  EXPECT_THAT(notes("horovod --autohorovod --trial model:Trial --last"),
+              HasSubstr(told + "--autohorovod --last\n"));
+  EXPECT_THAT(notes("torch_distributed ./train"), HasSubstr(told + "./train\n"));
+  EXPECT_THAT(notes("torch_distributed python3 train.py"), Not(HasSubstr(told)));
+}
+
 // Podium's rungs are min_steps and its multiples by the reduction, as long as they are below max_steps.
 TEST(Determined, LaddersHaveTheRungsThatWereAskedFor) {
   for (const int length : {16, 17, 100, 781, 3750, 25000})
