@@ -178,11 +178,13 @@ ordered_json parameters_of(DeterminedExperiment& experiment,
   return parameters;
 }
 
-// Determined's smallest goes first, Podium's largest.
+// Determined's smallest goes first, Podium's largest; the default of the one is that of the other.
+constexpr std::int64_t kSumOfDefaults = 42 + 50;
+
 void add_priority(DeterminedExperiment& experiment, ordered_json& spec) {
   const auto priority = experiment.integer("/resources/priority");
   if (!priority) return;
-  spec["priority"] = std::clamp<std::int64_t>(100 - *priority, 0, 100);
+  spec["priority"] = std::clamp<std::int64_t>(kSumOfDefaults - *priority, 0, 100);
   experiment.changed(
       "/resources/priority",
       fmt::format("{} of 1 to 99, where the smallest goes first, is {} of 0 to 100, where the largest does",

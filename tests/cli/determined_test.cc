@@ -57,7 +57,7 @@ TEST(Determined, AdaptiveSearchBecomesASweepThatEndsLosingTrials) {
   EXPECT_EQ(spec["resources"]["devices"], 4);
   EXPECT_EQ(spec["resources"]["kind"], "gpu");
   EXPECT_EQ(spec["resources"]["nodes"], json({{"resource_pool", "gpu-pool"}}));
-  EXPECT_EQ(spec["priority"], 70);
+  EXPECT_EQ(spec["priority"], 62);
   EXPECT_EQ(spec["restarts"]["max"], 2);
   json sweep = spec["sweep"];
   EXPECT_EQ(sweep["trials"], 16);
@@ -204,6 +204,15 @@ TEST(Determined, LaunchersOwnWordsAreTold) {
               HasSubstr(told + "--autohorovod --last\n"));
   EXPECT_THAT(notes("torch_distributed ./train"), HasSubstr(told + "./train\n"));
   EXPECT_THAT(notes("torch_distributed python3 train.py"), Not(HasSubstr(told)));
+}
+
+TEST(Determined, PriorityOfTheDefaultIsTheDefault) {
+  const auto priority = [](int written) {
+    return spec_with("./a.sh", "resources: {priority: " + std::to_string(written) + "}\n")["priority"];
+  };
+  EXPECT_EQ(priority(42), normalised(translated("entrypoint: ./a.sh\n")).value("priority", 50));
+  EXPECT_EQ(priority(1), 91);
+  EXPECT_EQ(priority(99), 0);
 }
 
 // Podium's rungs are min_steps and its multiples by the reduction, as long as they are below max_steps.
