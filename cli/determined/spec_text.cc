@@ -36,6 +36,16 @@ std::string flow(const ordered_json& value) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
+// What YAML reads as the end of a line, and other control characters, as spaces.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  for (const std::string_view line_break : {"\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
+    for (std::size_t at = text.find(line_break); at != std::string::npos; at = text.find(line_break, at))
+      text.replace(at, line_break.size(), " ");
+  return text;
+}
+
 }  // namespace
 
 std::string note_text(const Note& note, const std::string& file) {
@@ -44,15 +54,13 @@ std::string note_text(const Note& note, const std::string& file) {
 }
 
 std::string spec_text(const Translation& translation, const std::string& file) {
-  std::string text = fmt::format(
-      "# Translated from {}, an experiment of Determined's. The program reads its hyperparameters in "
-      "PODIUM_PARAMETERS (JSON).\n",
-      ordered_json(file).dump());
-  for (const Note& note : translation.notes) {
-    std::string line = note_text(note, file);
-    std::ranges::replace(line, '\n', ' ');
-    text += "# " + line + "\n";
-  }
+  std::string text =
+      one_line(fmt::format(
+          "# Translated from {}, an experiment of Determined's. The program reads its hyperparameters in "
+          "PODIUM_PARAMETERS (JSON).",
+          ordered_json(file).dump())) +
+      "\n";
+  for (const Note& note : translation.notes) text += "# " + one_line(note_text(note, file)) + "\n";
   for (const auto& [key, value] : translation.spec.items()) {
     if (!value.is_object()) {
       text += key + ": " + flow(value) + "\n";

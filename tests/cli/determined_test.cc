@@ -231,6 +231,16 @@ TEST(Determined, LaddersHaveTheRungsThatWereAskedFor) {
     }
 }
 
+TEST(Determined, NotesStayInTheirLines) {
+  for (const char* text : {"\\r", "\\n", "\\x85", "\\u2028", "\\u2029", "\\x1b"}) {
+    const Translation translation =
+        translated("entrypoint: ./a.sh\n\"k" + std::string(text) + "restarts: {max: 77}\": 1\n");
+    EXPECT_THAT(notes_of(translation), HasSubstr("restarts: {max: 77} is left out")) << text;
+    EXPECT_EQ(normalised(translation)["restarts"]["max"], 5) << text;
+    EXPECT_THAT(spec_text(translation, "e.yaml"), HasSubstr("k restarts: {max: 77} is left out")) << text;
+  }
+}
+
 TEST(Determined, HalvingOfEpochsStaysInEpochs) {
   const Translation translation = translated(text_of("asha.yaml"));
   json spec = normalised(translation);
