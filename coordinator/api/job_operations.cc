@@ -29,6 +29,7 @@ awaitable<Errors> operate_on_tracked(Api& api, JobId job, bool cancels) {
   const RunChange change{to_millis(api.loop.now()), job, UpdateRun{JobState::cancelled, {}, {}}};
   const auto shared = std::make_shared<const RunChange>(change);
   const Result<std::int64_t> done = co_await api.loop.change(shared);
+  if (done) api.feed.add_points({{job, {}}});  // it has changed, without a point
   co_return done.errors();
 }
 

@@ -9,6 +9,7 @@
 #include "common/net/spawn.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
+#include "coordinator/store/run_reader.h"
 
 namespace podium {
 
@@ -24,8 +25,12 @@ constexpr std::chrono::milliseconds kPauseAfterFailure{1000};
 
 std::vector<JobView> read_changed_jobs(Reader& reader, const std::set<JobId>& ids) {
   std::vector<JobView> jobs;
-  for (const JobId id : ids)
-    if (std::optional<JobView> job = reader.job(id)) jobs.push_back(std::move(*job));
+  for (const JobId id : ids) {
+    std::optional<JobView> job = reader.job(id);
+    if (!job) continue;
+    const auto run = job->tracked ? reader.runs().info(id) : std::nullopt;
+    if (!run || !run->deleted) jobs.push_back(std::move(*job));
+  }
   return jobs;
 }
 

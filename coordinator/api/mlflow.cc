@@ -5,6 +5,7 @@
 #include "coordinator/api/guard.h"
 #include "coordinator/mlflow/names.h"
 #include "coordinator/mlflow/run_id.h"
+#include "coordinator/store/rungs.h"
 
 namespace podium::mlflow {
 namespace {
@@ -175,18 +176,49 @@ Fault fault_of_change(const Errors& errors) {
   return fault;
 }
 
+namespace {
+
+// Before the points are written, so that a crash between the two lets the client tell again.
+awaitable<std::optional<Fault>> tell_rungs(Api& api, const RunChange& change) {
+  const auto* const log = std::get_if<LogToRun>(&change.what);
+  if (!log || log->points.empty() || api.loop.state().sweeps.empty()) co_return std::nullopt;
+  RungWatch watch = rungs_to_watch(api.loop.state(), change.run);
+  std::vector<RungTold> told;
+  for (const RunPoint& point : log->points)
+    if (point.key == watch.metric) look_at_rungs(watch, change.run, point.step, point.value, told);
+  if (told.empty()) co_return std::nullopt;
+  // A refusal is that the trial has ended meanwhile, unless nobody was asked.
+  std::vector<Command> commands(told.begin(), told.end());
+  const std::vector<Errors> refused = co_await api.loop.run_each(std::move(commands));
+  for (const Errors& errors : refused)
+    for (const Error& error : errors)
+      if (error.code == ErrorCode::unavailable) co_return fault_of({error});
+  co_return std::nullopt;
+}
+
+// What is gone from the lists has no message: whoever follows them fetches them again.
+void publish_change(Api& api, const RunChange& change) {
+  const auto* const remove = std::get_if<DeleteRun>(&change.what);
+  if ((remove && remove->deleted) || std::holds_alternative<DeleteRunGroup>(change.what))
+    return api.live.watched() ? api.live.publish("reset", std::nullopt, "{}") : api.live.skip();
+  if (change.run.value == 0) return;
+  StreamNews news;
+  auto& points = news[change.run];
+  if (const auto* log = std::get_if<LogToRun>(&change.what); log && api.live.watched())
+    for (const RunPoint& point : log->points)
+      points[point.key].push_back({point.step, from_millis(point.time_ms), point.value});
+  api.feed.add_points(news);
+}
+
+}  // namespace
+
 awaitable<ServerReply> carry_out(Api& api, RunChange change) {
+  if (const auto fault = co_await tell_rungs(api, change)) co_return refusal(*fault);
   change.now_ms = to_millis(api.loop.now());
   const auto shared = std::make_shared<const RunChange>(std::move(change));
   const Result<std::int64_t> done = co_await api.loop.change(shared);
   if (!done) co_return refusal(fault_of_change(done.errors()));
-  if (shared->run.value == 0) co_return json_text("{}");
-  StreamNews news;
-  auto& points = news[shared->run];
-  if (const auto* log = std::get_if<LogToRun>(&shared->what); log && api.live.watched())
-    for (const RunPoint& point : log->points)
-      points[point.key].push_back({point.step, from_millis(point.time_ms), point.value});
-  api.feed.add_points(news);
+  publish_change(api, *shared);
   co_return json_text("{}");
 }
 

@@ -7,6 +7,7 @@
 
 #include "coordinator/store/chunks/codec.h"
 #include "coordinator/store/chunks/roll_up.h"
+#include "coordinator/store/repeated_points.h"
 
 namespace podium {
 namespace {
@@ -18,28 +19,6 @@ constexpr std::int64_t kMostOpenRows = 64;
 // more are likely to follow there. A chunk of up to kWholeChunk points is rewritten whole.
 constexpr std::size_t kPointsInPiece = 2 * kPointsInBlock;
 constexpr std::size_t kWholeChunk = 4 * kPointsInPiece;
-
-// Merges two lists by step. At a step of both, the point of the later attempt stays; of one attempt the new
-// point.
-std::vector<StoredPoint> merged(std::span<const StoredPoint> old, std::span<const StoredPoint> fresh) {
-  std::vector<StoredPoint> all;
-  all.reserve(old.size() + fresh.size());
-  auto a = old.begin();
-  auto b = fresh.begin();
-  while (a != old.end() && b != fresh.end()) {
-    if (a->step < b->step) {
-      all.push_back(*a++);
-    } else if (b->step < a->step) {
-      all.push_back(*b++);
-    } else {
-      all.push_back(b->attempt >= a->attempt ? *b : *a);
-      ++a, ++b;
-    }
-  }
-  all.insert(all.end(), a, old.end());
-  all.insert(all.end(), b, fresh.end());
-  return all;
-}
 
 bool has_room(const OpenChunk& open, std::int64_t rows, std::span<const StoredPoint> points) {
   return open.rows + rows < kMostOpenRows &&
@@ -109,7 +88,33 @@ ChunkWriter::ChunkWriter(Database& db)
                  "INSERT INTO damaged_chunks (series, first_step, count, points)"
                  " SELECT series, first_step, count, points FROM open_points"
                  " WHERE series = ?1 AND first_step = ?2"),
-      name_of_(db, "SELECT job, key FROM series WHERE id = ?1") {}
+      name_of_(db, "SELECT job, key FROM series WHERE id = ?1"),
+      put_repeated_(db, kPutRepeatedPoint) {}
+
+// Merges two lists by step. At a step of both, the point of the later attempt stays; of one attempt the new
+// point.
+std::vector<StoredPoint> ChunkWriter::merged(std::int64_t series, std::span<const StoredPoint> old,
+                                             std::span<const StoredPoint> fresh) {
+  std::vector<StoredPoint> all;
+  all.reserve(old.size() + fresh.size());
+  auto a = old.begin();
+  auto b = fresh.begin();
+  while (a != old.end() && b != fresh.end()) {
+    if (a->step < b->step) {
+      all.push_back(*a++);
+    } else if (b->step < a->step) {
+      all.push_back(*b++);
+    } else {
+      if (a->attempt == 0 && b->attempt > 0)
+        put_repeated_.run(series, a->step, a->time_ms, bits_of_value(a->value));
+      all.push_back(b->attempt >= a->attempt ? *b : *a);
+      ++a, ++b;
+    }
+  }
+  all.insert(all.end(), a, old.end());
+  all.insert(all.end(), b, fresh.end());
+  return all;
+}
 
 OpenChunk ChunkWriter::open_chunk(std::int64_t series) {
   OpenChunk open;
@@ -153,7 +158,7 @@ std::int64_t ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span
   }
   open = open_chunk(series);
   const std::int64_t opened = open.points;
-  const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
+  const std::vector<StoredPoint> all = merged(series, take_open(series, open, INT64_MIN, INT64_MAX), points);
   const auto closed = std::span(all).first(all.size() / kPointsInChunk * kPointsInChunk);
   const auto rest = std::span(all).subspan(closed.size());
   const std::int64_t grown = put_in_place(series, closed);
@@ -167,7 +172,7 @@ std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<
   for (open_row_.start(series, points.front().step); open_row_.next();) row = open_row_.optional_integer(0);
   if (!row) return close_with(series, open, points);
   const std::int64_t before = open.points;
-  const std::vector<StoredPoint> all = merged(take_open(series, open, *row, points.back().step), points);
+  const std::vector<StoredPoint> all = merged(series, take_open(series, open, *row, points.back().step), points);
   const Cut cut = cut_around(all, points);
   const std::span<const StoredPoint> rest = all;
   put_open(series, open, rest.first(cut.begin));
@@ -185,7 +190,7 @@ std::int64_t ChunkWriter::close_with(std::int64_t series, OpenChunk& open,
                                      std::span<const StoredPoint> points) {
   open = open_chunk(series);  // whoever closes chunks knows nothing of those that others have in mind
   const std::int64_t opened = open.points;
-  const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
+  const std::vector<StoredPoint> all = merged(series, take_open(series, open, INT64_MIN, INT64_MAX), points);
   return put_in_place(series, all) - opened;
 }
 
@@ -218,7 +223,7 @@ std::int64_t ChunkWriter::merge_into(std::int64_t series, const Closed& chunk,
     old = take(series, chunk);
     lost = chunk.points - std::ssize(old);
   }
-  const std::vector<StoredPoint> all = merged(old, points);
+  const std::vector<StoredPoint> all = merged(series, old, points);
   if (old.empty() || apart || !close_piece(series, all, points, is_last)) close_all(series, all, is_last);
   return std::ssize(all) - std::ssize(old) - lost;
 }

@@ -2,7 +2,8 @@
 // disjoint and lie below the open points, so a series is read one after the other. Points that arrive in
 // order are written twice: when they arrive and when their chunk is closed. Points at steps that exist
 // already replace the rows and chunks that they fall into; a few points replace only a piece of a chunk, so
-// that steps that are logged again one by one cost no more than a piece each. Many rows become one.
+// that steps that are logged again one by one cost no more than a piece each. Many rows become one. A point
+// that a program has logged (of attempt 0) and a task's own replaces goes to the table `repeated_points`.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,8 @@ class ChunkWriter {
     bool there = false;  // else there is no such chunk
   };
 
+  std::vector<StoredPoint> merged(std::int64_t series, std::span<const StoredPoint> old,
+                                  std::span<const StoredPoint> fresh);
   std::vector<StoredPoint> take_open(std::int64_t series, OpenChunk& open, std::int64_t from,
                                      std::int64_t to);
   void put_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
@@ -78,7 +81,7 @@ class ChunkWriter {
   Statement count_open_, open_row_, read_open_, put_open_, delete_open_;
   Statement find_chunk_, next_chunk_, read_points_;
   Statement put_chunk_, put_data_, delete_chunk_, delete_data_;
-  Statement keep_chunk_, keep_open_, name_of_;
+  Statement keep_chunk_, keep_open_, name_of_, put_repeated_;
 };
 
 }  // namespace podium

@@ -3,14 +3,12 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace podium {
 namespace {
 
-constexpr std::size_t kTargetsCached = 256;  // whose targets are kept in mind
-constexpr std::size_t kChunkCost = 1024;     // of a budget, beside its bytes
+constexpr std::size_t kChunkCost = 1024;  // of a budget, beside its bytes
 
 // Bytes of a broken line as text that any JSON writer accepts.
 std::string excerpt(std::string_view bytes) {
@@ -43,10 +41,9 @@ bool is_power_of_ten(std::int64_t n) {
 
 Ingestor::Ingestor(Database& db, WebhookRows& webhooks)
     : database_(db),
-      webhooks_(webhooks),
       history_(db),
       ledger_(db),
-      board_(db),
+      milestones_(db, webhooks),
       series_(db),
       find_task_(db, "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
       find_stream_(db,
@@ -57,20 +54,7 @@ Ingestor::Ingestor(Database& db, WebhookRows& webhooks)
                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET"
                   " next = excluded.next, skipping = excluded.skipping, left_out = excluded.left_out"),
       put_checkpoint_(db, "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
-      find_target_(db,
-                   "SELECT target_metric, target_at_least, target_at_most FROM jobs"
-                   " WHERE id = ?1 AND target_reached_ms IS NULL"),
-      reach_target_(
-          db,
-          "UPDATE jobs SET target_reached_ms = max(?2, coalesce(started_ms, ?2)), target_reached_step = ?3"
-          " WHERE id = ?1 AND target_reached_ms IS NULL AND target_metric = ?4"),
       start_steps_(db, "UPDATE attempts SET first_step = ?3 WHERE job = ?1 AND number = ?2"),
-      put_progress_(db,
-                    "UPDATE jobs SET step = ?3, steps = coalesce(?4, steps), progress_ms = ?5"
-                    " WHERE id = ?1 AND attempt = ?2"),
-      attempt_progress_(db,
-                        "UPDATE attempts SET last_step = max(?3, coalesce(last_step, 0))"
-                        " WHERE job = ?1 AND number = ?2"),
       put_found_(db,
                  "INSERT OR REPLACE INTO checkpoints SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
                  " WHERE NOT EXISTS (SELECT 1 FROM checkpoints WHERE job = ?1 AND path = ?5)"
@@ -213,7 +197,6 @@ void Ingestor::take_event(TaskId task, const WorkerEvent& event) {
 
 void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
   const Time time = from_millis(line.time_ms);
-  const std::string target_metric = target_of(task.attempt.job).metric;
   for (std::size_t i = 0; i < line.values.size(); ++i) {
     const auto& [key, value] = line.values[i];
     const Slot& to = slot(i, task.attempt, key);
@@ -224,14 +207,10 @@ void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
     const SeriesPoint point{line.step, time, value};
     series_.add(*to.series, task.attempt, point);
     to.news->push_back(point);
-    if (key != target_metric) continue;
-    const Target& target = target_of(task.attempt.job);
-    if (key == target.metric && value >= target.at_least && value <= target.at_most)
-      take_body(task, time, TargetEvent{line.step, target.metric, value});
+    milestones_.take(task.attempt.job, time, line.step, key, value);
   }
-  // The steps of a service's metrics count spans of time, which lead to no end.
-  const bool of_service = !line.values.empty() && line.values.front().first.starts_with("serve/");
-  if (task.rank == 0 && !of_service) note_progress(line.step, std::nullopt, time);
+  if (task.rank == 0 && (line.values.empty() || tells_progress(line.values.front().first)))
+    note_progress(line.step, std::nullopt, time);
 }
 
 // A metric's new points for the live stream. The reference stays valid.
@@ -265,18 +244,6 @@ void Ingestor::refuse_metric(JobId job, Time time, std::string_view key) {
   if (!told) history_.add(job, time, "metric_refused", "warning", text);
 }
 
-// For every job, because users' own programs do not report targets.
-const Ingestor::Target& Ingestor::target_of(JobId job) {
-  if (const auto known = targets_.find(job); known != targets_.end()) return known->second;
-  if (targets_.size() >= kTargetsCached) targets_.clear();
-  constexpr double kAny = std::numeric_limits<double>::infinity();
-  Target& target = targets_[job];
-  for (find_target_.start(job.value); find_target_.next();)
-    target = {find_target_.text(0), find_target_.optional_real(1).value_or(-kAny),
-              find_target_.optional_real(2).value_or(kAny)};
-  return target;
-}
-
 void Ingestor::note_progress(std::int64_t step, std::optional<std::int64_t> steps, Time time) {
   if (!progress_) progress_.emplace();
   progress_->step = step;
@@ -285,10 +252,7 @@ void Ingestor::note_progress(std::int64_t step, std::optional<std::int64_t> step
 }
 
 void Ingestor::write_progress(AttemptId attempt) {
-  if (!progress_) return;
-  put_progress_.run(attempt.job.value, attempt.number, progress_->step, progress_->steps,
-                    to_millis(progress_->updated));
-  attempt_progress_.run(attempt.job.value, attempt.number, progress_->step);
+  if (progress_) milestones_.put(attempt, *progress_);
 }
 
 void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
@@ -355,14 +319,8 @@ void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e) {
 }
 
 void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e) {
-  reach_target_.run(task.attempt.job.value, to_millis(time), e.step, e.metric);
-  if (sqlite3_changes(database_.handle()) == 0) return;
-  targets_.erase(task.attempt.job);
-  board_.put(task.attempt.job);
-  batch_->news[task.attempt.job];  // it has changed, though perhaps without a point
-  history_.add(task.attempt.job, time, "target_reached", "info",
-               fmt::format("{} reached its target with {:.6g} at step {}", e.metric, e.value, e.step));
-  webhooks_.take(target_reached(task.attempt.job, time, e.metric, e.value, e.step));
+  if (milestones_.reach(task.attempt.job, time, e.step, e.metric, e.value))
+    batch_->news[task.attempt.job];  // it has changed, though perhaps without a point
 }
 
 void Ingestor::take_body(TaskId task, Time time, const NoteEvent& e) {
@@ -384,7 +342,7 @@ void Ingestor::take_body(TaskId task, Time time, const PhaseEvent& e) {
 
 void Ingestor::forget() {
   series_.forget();
-  targets_.clear();
+  milestones_.forget();
   refused_.clear();
 }
 

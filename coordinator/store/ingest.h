@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "common/model/worker_event.h"
-#include "coordinator/store/board_runs.h"
 #include "coordinator/store/event_lines.h"
 #include "coordinator/store/history.h"
 #include "coordinator/store/ledger_marks.h"
+#include "coordinator/store/milestones.h"
 #include "coordinator/store/series_table.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/store/store.h"
@@ -30,6 +30,7 @@ class Ingestor {
   bool take(StreamBatch& batch, std::size_t& budget);
 
   SeriesTable& series() { return series_; }  // of which a database has one writer
+  Milestones& milestones() { return milestones_; }
 
   // Call after a rollback: drops the caches, which may hold what was never written.
   void forget();
@@ -44,10 +45,6 @@ class Ingestor {
     std::int64_t next = 0;
     bool skipping = false;      // `next` is within a line that is too long
     std::int64_t left_out = 0;  // lines
-  };
-  struct Target {
-    std::string metric;  // "": none, or reached
-    double at_least = 0, at_most = 0;
   };
 
   // The series of a value in a metrics line. Most lines of a task name the same metrics in the same order, so
@@ -69,7 +66,6 @@ class Ingestor {
   Series& fresh_points(JobId job, std::string_view key);
   const Slot& slot(std::size_t at, AttemptId attempt, std::string_view key);
   void refuse_metric(JobId job, Time time, std::string_view key);
-  const Target& target_of(JobId job);
   void take_event(TaskId task, const WorkerEvent& event);
   void take_body(TaskId task, Time time, const StartedEvent& e);
   void take_body(TaskId task, Time time, const MetricsEvent& e);
@@ -83,25 +79,18 @@ class Ingestor {
   void write_progress(AttemptId attempt);
 
   Database& database_;
-  WebhookRows& webhooks_;
   History history_;
   LedgerMarks ledger_;
-  BoardRuns board_;
+  Milestones milestones_;
   SeriesTable series_;
   Statement find_task_, find_stream_, put_stream_;
-  Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;
+  Statement put_checkpoint_, start_steps_;
   Statement put_found_, put_text_, put_origin_, begin_anew_, other_origin_;
   Statement was_refused_;
-  std::unordered_map<JobId, Target> targets_;
   std::set<JobId> refused_;  // jobs with too many metrics, reported once
 
   // Of the piece being taken.
-  struct PieceProgress {
-    std::int64_t step = 0;
-    std::optional<std::int64_t> steps;  // in all; none: not reported
-    Time updated;
-  };
-  std::optional<PieceProgress> progress_;
+  std::optional<ProgressTold> progress_;
   MetricsLine metrics_;
   std::vector<Slot> slots_;  // of the piece's last line
   StreamBatch* batch_ = nullptr;

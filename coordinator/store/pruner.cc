@@ -32,11 +32,11 @@ Pruner::Pruner(Database& database, const Retention& usual)
     : database_(database),
       usual_(usual),
       next_job_(database,
-                "SELECT j.ended_ms, j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
+                "SELECT j.done_ms, j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
                 " LEFT JOIN retention_rules r ON r.experiment = e.name"
-                " WHERE j.ended_ms IS NOT NULL AND (j.ended_ms, j.id) > (?1, ?2) AND j.ended_ms <= ?3"
-                " AND r.experiment IS ?4 ORDER BY j.ended_ms, j.id LIMIT 1"),
-      has_ended_(database, "SELECT 1 FROM jobs WHERE id = ?1 AND ended_ms = ?2"),
+                " WHERE j.done_ms IS NOT NULL AND (j.done_ms, j.id) > (?1, ?2) AND j.done_ms <= ?3"
+                " AND r.experiment IS ?4 ORDER BY j.done_ms, j.id LIMIT 1"),
+      has_ended_(database, "SELECT 1 FROM jobs WHERE id = ?1 AND done_ms = ?2"),
       delete_history_(database,
                       "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE job = ?1 LIMIT ?2)"),
       delete_damaged_(database, "DELETE FROM damaged_chunks WHERE series = ?1"),

@@ -172,9 +172,9 @@ RetentionDue Reader::due(const DueQuery& query) {
   const KeepTimes keep(query, read_retention_rules(*database_));
   DueCounter counter(*database_, home_);
   Statement jobs(*database_,
-                 "SELECT j.id, j.name, e.name, j.ended_ms, json_extract(j.spec, '$.checkpoint.keep')"
+                 "SELECT j.id, j.name, e.name, j.done_ms, json_extract(j.spec, '$.checkpoint.keep')"
                  " FROM jobs j JOIN experiments e ON e.id = j.experiment"
-                 " WHERE j.ended_ms <= ?1 AND (?2 = '' OR e.name = ?2) ORDER BY j.ended_ms, j.id");
+                 " WHERE j.done_ms <= ?1 AND (?2 = '' OR e.name = ?2) ORDER BY j.done_ms, j.id");
   RetentionDue due;
   for (jobs.start(to_millis(query.by - keep.shortest()), query.experiment); jobs.next();) {
     DueJob job{.job = {jobs.integer(0)},

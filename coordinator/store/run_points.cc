@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "coordinator/store/chunk_reader.h"
-#include "coordinator/store/value_bits.h"
+#include "coordinator/store/repeated_points.h"
 
 namespace podium {
 namespace {
@@ -55,9 +55,7 @@ class PointsAt {
 RunPoints::RunPoints(Database& database, SeriesTable& series)
     : database_(database),
       series_(series),
-      put_repeated_(database,
-                    "INSERT OR IGNORE INTO repeated_points (series, step, time_ms, bits) VALUES (?1, ?2, ?3, "
-                    "?4)") {}
+      put_repeated_(database, kPutRepeatedPoint) {}
 
 std::vector<RunPoints::OfSeries> RunPoints::by_key(const std::vector<RunPoint>& points) {
   std::vector<OfSeries> all;

@@ -14,18 +14,21 @@ Error refused(std::string message) { return {ErrorCode::invalid, std::move(messa
 
 }  // namespace
 
-RunWriter::RunWriter(Database& db, SeriesTable& series)
+RunWriter::RunWriter(Database& db, SeriesTable& series, Milestones& milestones)
     : series_(series),
+      milestones_(milestones),
       points_(db, series),
       groups_(db),
       history_(db),
       begin_(db, "UPDATE jobs SET run_group = ?2, name = ?3, user = ?4, started_ms = ?5 WHERE id = ?1"),
-      find_(db, "SELECT tracked, deleted, state FROM jobs WHERE id = ?1"),
+      find_(db, "SELECT tracked, deleted, state, attempt FROM jobs WHERE id = ?1"),
       param_(db, "SELECT value FROM params WHERE job = ?1 AND key = ?2"),
       count_params_(db, "SELECT count(*) FROM params WHERE job = ?1"),
       put_param_(db, "INSERT OR REPLACE INTO params (job, key, value) VALUES (?1, ?2, ?3)"),
       count_tags_(db, "SELECT count(*) FROM tags WHERE job = ?1"),
       has_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2"),
+      is_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2 AND value = ?3"),
+      submitted_tag_(db, "SELECT 1 FROM submitted_tags WHERE job = ?1 AND key = ?2"),
       put_tag_(db, "INSERT OR REPLACE INTO tags (job, key, value) VALUES (?1, ?2, ?3)"),
       of_spec_(db, "SELECT 1 FROM submitted_params WHERE job = ?1 AND key = ?2 AND value = ?3"),
       remove_tag_(db, "DELETE FROM tags WHERE job = ?1 AND key = ?2"),
@@ -58,7 +61,7 @@ Result<std::int64_t> RunWriter::take(const RunChange& change) {
 Result<RunWriter::Row> RunWriter::writable(JobId run, bool also_deleted) {
   if (!find_.start(run.value).next())
     return Error{ErrorCode::not_found, "there is no job " + to_string(run), ""};
-  const Row row{find_.integer(0) != 0, job_state_from(find_.text(2))};
+  const Row row{find_.integer(0) != 0, job_state_from(find_.text(2)), find_.small(3)};
   const bool deleted = find_.integer(1) != 0;
   find_.start();
   if (deleted && !also_deleted)
@@ -92,7 +95,19 @@ std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std
   return std::nullopt;
 }
 
-std::optional<Error> RunWriter::check_tags(JobId run, const std::vector<KeyValue>& tags) {
+// Of a job that Podium schedules: what its spec and Podium say of it, which its program cannot make to lie.
+std::optional<Error> RunWriter::is_podiums(JobId run, const std::string& key) {
+  if (!key.starts_with("podium.") && !has_row(submitted_tag_.start(run.value, key))) return std::nullopt;
+  return refused(fmt::format("the tag \"{}\" of job {} is Podium's own, or a label of its spec, and stays as it "
+                             "is; give the tag another name",
+                             key, run.value));
+}
+
+std::optional<Error> RunWriter::check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags) {
+  if (!tracked)
+    for (const auto& [key, value] : tags)
+      if (key != kRunNameTag && !has_row(is_tag_.start(run.value, key, value)))
+        if (auto error = is_podiums(run, key)) return error;
   const std::int64_t fresh = std::ranges::count_if(
       tags, [&](const KeyValue& tag) { return !has_row(has_tag_.start(run.value, tag.key)); });
   if (fresh == 0 || number_in(count_tags_.start(run.value)) + fresh <= kMostRunTags) return std::nullopt;
@@ -113,15 +128,24 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& lo
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
   if (const auto error = check_params(change.run, !row->tracked, log.params)) return *error;
-  if (const auto error = check_tags(change.run, log.tags)) return *error;
+  if (const auto error = check_tags(change.run, row->tracked, log.tags)) return *error;
   if (const auto error = points_.add(change.run, log.points)) return *error;
   for (const auto& [key, value] : log.params) put_param_.run(change.run.value, key, value);
   put_tags(change.run, row->tracked, log.tags);
-  if (log.points.empty()) return 0;
-  Reached& reached = reached_[change.run];
-  reached.now_ms = change.now_ms;
-  for (const RunPoint& point : log.points) reached.step = std::max(reached.step, point.step);
+  note_points(change, *row, log.points);
   return 0;
+}
+
+// The clocks of programs elsewhere may be ahead; nothing happens in the future.
+void RunWriter::note_points(const RunChange& change, const Row& row, const std::vector<RunPoint>& points) {
+  for (const RunPoint& point : points) {
+    const Time time = from_millis(std::min(point.time_ms, change.now_ms));
+    milestones_.take(change.run, time, point.step, point.key, point.value);
+    if (!tells_progress(point.key)) continue;
+    ProgressTold& told = progress_told_[{change.run, row.attempt}];
+    told.step = std::max(told.step, point.step);
+    told.updated = from_millis(change.now_ms);
+  }
 }
 
 void RunWriter::change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms) {
@@ -151,6 +175,8 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const RemoveRunTag
   if (!has_row(has_tag_.start(change.run.value, remove.key)))
     return Error{ErrorCode::not_found, "job " + to_string(change.run) + " has no tag \"" + remove.key + "\"",
                  ""};
+  if (!row->tracked)
+    if (const auto error = is_podiums(change.run, remove.key)) return *error;
   remove_tag_.run(change.run.value, remove.key);
   if (row->tracked) show_tags_.run(change.run.value);
   return 0;
@@ -180,12 +206,23 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const AddRunInputs
   return 0;
 }
 
-void RunWriter::write() {
-  series_.write();
-  for (const auto& [run, reached] : reached_) progress_.run(run.value, reached.step, reached.now_ms);
-  reached_.clear();
+// Programs log their last figures at step 0, where they name none: the highest step counts.
+void RunWriter::write_progress(AttemptId attempt, const ProgressTold& told) {
+  if (attempt.number == 0) {
+    progress_.run(attempt.job.value, told.step, to_millis(told.updated));
+    return;
+  }
+  ProgressTold furthest = told;
+  furthest.step = std::max(told.step, milestones_.last_step(attempt).value_or(0));
+  milestones_.put(attempt, furthest);
 }
 
-void RunWriter::forget() { reached_.clear(); }
+void RunWriter::write() {
+  series_.write();
+  for (const auto& [attempt, told] : progress_told_) write_progress(attempt, told);
+  progress_told_.clear();
+}
+
+void RunWriter::forget() { progress_told_.clear(); }
 
 }  // namespace podium

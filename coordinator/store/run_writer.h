@@ -8,6 +8,7 @@
 
 #include "common/base/error.h"
 #include "coordinator/store/history.h"
+#include "coordinator/store/milestones.h"
 #include "coordinator/store/run_change.h"
 #include "coordinator/store/run_group_writer.h"
 #include "coordinator/store/run_points.h"
@@ -17,7 +18,7 @@ namespace podium {
 
 class RunWriter {
  public:
-  RunWriter(Database& database, SeriesTable& series);
+  RunWriter(Database& database, SeriesTable& series, Milestones& milestones);
 
   // For a job that RunTracked has just made.
   void begin(JobId job, const NewRun& run);
@@ -32,12 +33,14 @@ class RunWriter {
   struct Row {
     bool tracked = false;
     JobState state = JobState::running;
+    int attempt = 0;  // of a scheduled job the last
   };
 
   Result<Row> writable(JobId run, bool also_deleted = false);
   bool is_of_spec(JobId run, const std::string& key, const std::string& value);
   std::optional<Error> check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params);
-  std::optional<Error> check_tags(JobId run, const std::vector<KeyValue>& tags);
+  std::optional<Error> is_podiums(JobId run, const std::string& key);
+  std::optional<Error> check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
   void put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
   void change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms);
   Result<std::int64_t> take(const RunChange& change, const LogToRun& log);
@@ -50,18 +53,18 @@ class RunWriter {
     return groups_.take(change.now_ms, group);
   }
 
+  void note_points(const RunChange& change, const Row& row, const std::vector<RunPoint>& points);
+  void write_progress(AttemptId attempt, const ProgressTold& told);
+
   SeriesTable& series_;
+  Milestones& milestones_;
   RunPoints points_;
   RunGroupWriter groups_;
   History history_;
-  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, put_tag_, of_spec_,
-      remove_tag_, show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_,
-      progress_;
+  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, is_tag_, submitted_tag_, put_tag_, of_spec_, remove_tag_,
+      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_, progress_;
 
-  struct Reached {
-    std::int64_t step = 0, now_ms = 0;
-  };
-  std::map<JobId, Reached> reached_;  // the highest step of each run since the last write()
+  std::map<AttemptId, ProgressTold> progress_told_;  // since the last write()
 };
 
 }  // namespace podium

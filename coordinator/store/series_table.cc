@@ -86,9 +86,11 @@ void SeriesTable::add(State& series, AttemptId attempt, const SeriesPoint& point
   // fmin and fmax leave out a NaN.
   series.min = std::fmin(series.min, point.value);
   series.max = std::fmax(series.max, point.value);
-  if (!is_first && std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step})
-    return;
-  series.attempt = attempt.number;
+  // What programs log belongs to no attempt: by its step alone it is before or after the others.
+  const int of = attempt.number == 0 ? series.attempt : int{attempt.number};
+  const int last = series.attempt == 0 ? of : series.attempt;
+  series.attempt = std::max(series.attempt, of);
+  if (!is_first && std::pair{of, point.step} < std::pair{last, series.last_step}) return;
   series.last_step = point.step;
   series.last_ms = time_ms;
   series.last = point.value;

@@ -8,6 +8,7 @@
 
 #include "common/model/worker_event.h"
 #include "coordinator/store/event_lines.h"
+#include "coordinator/store/rungs.h"
 
 namespace podium {
 namespace {
@@ -94,11 +95,7 @@ std::vector<RungTold> rungs_in(const StreamBatch& streams, const RungWatches& wa
     RungWatch& watch = open.at(task.attempt.job);
     const auto value = watch.steps.empty() ? std::nullopt : metric_in(line, watch.metric);
     if (!value) return;
-    std::erase_if(watch.steps, [&](const auto& rung) {
-      if (value->first < rung.second) return false;
-      told.push_back({task.attempt.job, rung.first, value->first, value->second});
-      return true;
-    });
+    look_at_rungs(watch, task.attempt.job, value->first, value->second, told);
   });
   return told;
 }

@@ -72,7 +72,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const StoreO
       energy_(database_),
       webhooks_(database_, options.webhooks),
       ingestor_(database_, webhooks_),
-      runs_(database_, ingestor_.series()),
+      runs_(database_, ingestor_.series(), ingestor_.milestones()),
       rules_(database_),
       pruner_(database_, options.retention),
       closer_(database_),

@@ -83,6 +83,23 @@ TEST_F(ListOfJobs, Counts) {
   EXPECT_EQ(reader_->experiments(2, std::nullopt).front().id, ExperimentId{5});
 }
 
+// Of a million jobs the counts and an experiment's numbers are read from indexes alone.
+TEST_F(ListOfJobs, TheCountsNeedNoRows) {
+  Database database(home_.path() / "podium.db", Access::write, 1024);
+  const auto plan = [&](const std::string& sql) {
+    std::string text;
+    Statement rows(database, "EXPLAIN QUERY PLAN " + sql);
+    for (rows.start(); rows.next();) text += rows.text(3) + "; ";
+    return text;
+  };
+  EXPECT_THAT(plan("SELECT state, count(*) FROM jobs WHERE 1 AND NOT deleted GROUP BY state"),
+              testing::HasSubstr("COVERING INDEX jobs_by_state"));
+  EXPECT_THAT(plan("SELECT state, count(*) FROM jobs WHERE NOT tracked GROUP BY state"),
+              testing::HasSubstr("COVERING INDEX jobs_by_state"));
+  EXPECT_THAT(plan("SELECT id FROM jobs WHERE experiment = 1 AND NOT deleted ORDER BY id"),
+              testing::HasSubstr("COVERING INDEX jobs_by_experiment"));
+}
+
 TEST_F(ListOfJobs, FindsWordsAsTheSearchBoxDoes) {
   write("UPDATE jobs SET account = 'nlp/bert' WHERE id = 3; UPDATE jobs SET account = 'nlp2' WHERE id = 4;"
         "UPDATE jobs SET name = 'Run 5%_a' WHERE id = 5");

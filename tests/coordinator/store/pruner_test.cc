@@ -96,6 +96,27 @@ TEST_F(PrunerTest, ThinsCurvesAndKeepsTheirSummary) {
   EXPECT_GT(history(), 0u) << "for which it is too early";
 }
 
+// Imported, it has ended long before Podium knew of it.
+TEST_F(PrunerTest, KeepsARunThatEndedInThePastFromWhenItWasMade) {
+  constexpr int kMade = 500'000;
+  Database database(home_.path() / "podium.db", Access::write, 1000);
+  Pruner pruner(database, {{std::chrono::hours(1), std::chrono::hours(10), kForever, kForever}});
+  const auto prune_at = [&](int second) {
+    for (int pieces = 0; pieces < 1000 && pruner.prune(at_second(second)); ++pieces) {
+    }
+    return Reader(home_.path()).history({7}, 0, 1000).size();
+  };
+  prune_at(kMade);
+  database.run("INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,"
+               " command, submitted_ms, ended_ms, tracked) VALUES (7, 1, '', 'succeeded', '', 0, 0, 0, 0, 0, 0, " +
+               std::to_string(to_millis(at_second(kMade))) + ", 1000, 1);"
+               "INSERT INTO history (job, time_ms, type, text, level) VALUES (7, 1, 'note', '', 'info')");
+  EXPECT_EQ(prune_at(kMade + 35'000), 1u);
+  const DueQuery query{{std::chrono::hours(1), std::chrono::hours(10), kForever, kForever}, at_second(kMade + 35'000), "", {}, 100};
+  EXPECT_EQ(Reader(home_.path()).due(query).all.jobs, 0);
+  EXPECT_EQ(prune_at(kMade + 36'001), 0u);
+}
+
 TEST_F(PrunerTest, ForgetsThePointsThatAreRepeatedOften) {
   const auto repeat = [&](const std::string& series, int times) {
     Database(home_.path() / "podium.db", Access::write, 1000)

@@ -1,4 +1,7 @@
 // What programs log to jobs and to tracked runs, as the tables have it.
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "coordinator/store/run_reader.h"
@@ -144,6 +147,46 @@ TEST_F(Runs, AJobTakesPointsBesideThoseOfItsTasks) {
   EXPECT_EQ(history({1}, key).size(), 5u);
 }
 
+// Before and after the task's own, at its steps, between them and beyond.
+TEST_F(Runs, KeepWhatTasksAndProgramsTellOfOneMetric) {
+  start_job(store_);
+  std::set<std::tuple<std::int64_t, std::int64_t, double>> all;
+  const auto by_program = [&](std::int64_t from, std::int64_t to, std::int64_t every) {
+    std::vector<RunPoint> points;
+    for (std::int64_t step = from; step < to; step += every) {
+      points.push_back({"train/loss", step, 7, -1.0});
+      all.emplace(step, 7, -1.0);
+    }
+    log({1}, points);
+  };
+  std::int64_t offset = 0;
+  const auto by_task = [&](std::int64_t from, std::int64_t to) {
+    std::string text;
+    for (std::int64_t step = from; step < to; ++step) {
+      text += metrics_line(step, 0.5);
+      all.emplace(step, 1'700'000'000'000 + step * 100, 0.5);
+    }
+    ASSERT_TRUE(ingest_now(store_, chunk(1, offset, text)));
+    offset += std::ssize(text);
+  };
+  by_program(0, 9000, 3);
+  EXPECT_EQ(latest({1}).step, 8997);
+  by_task(1, 100);
+  EXPECT_EQ(latest({1}).step, 8997);
+  by_task(100, 7000);
+  by_program(1, 7000, 5);
+  by_program(9001, 9003, 1);
+  EXPECT_EQ(latest({1}).step, 9002);
+  by_task(7000, 9001);
+  EXPECT_EQ(latest({1}).step, 9002);
+  EXPECT_EQ(history({1}, "train/loss"), Points(all.begin(), all.end()));
+  by_task(9001, 9010);
+  EXPECT_EQ(latest({1}).step, 9009);
+  EXPECT_EQ(history({1}, "train/loss"), Points(all.begin(), all.end()));
+  for (const SeriesPoint& point : reader_->series({1}, "train/loss", 1'000'000).points)
+    EXPECT_EQ(point.value, point.step == 0 ? -1 : 0.5) << "the task's own are its curve";
+}
+
 TEST_F(Runs, AJobHasItsSpecAsParamsAndItsLabelsAsTags) {
   Commit turn{queued_job(1, "tiny"), {}, {}, {}};
   turn.experiment = ExperimentText{
@@ -179,6 +222,21 @@ TEST_F(Runs, AJobKeepsItsStateItsNameAndItsPlace) {
   EXPECT_EQ(info.state, JobState::running);
   EXPECT_FALSE(info.deleted);
   EXPECT_EQ(reader_->job({1})->labels, R"({"team":"nlp"})");
+}
+
+TEST_F(Runs, TagsThatPodiumGivesAJobStayAsTheyAre) {
+  start_job(store_);
+  for (const KeyValue& tag : {KeyValue{"podium.job", "2"}, {"podium.other", "x"}, {"mlflow.user", "eve"}, {"team", "x"}}) {
+    const auto done = change({1}, LogToRun{{}, {{"p", "1"}}, {{"mine", "1"}, tag}});
+    ASSERT_FALSE(done) << tag.key;
+    EXPECT_THAT(describe(done.errors()), testing::HasSubstr("Podium's own"));
+    EXPECT_FALSE(change({1}, RemoveRunTag{tag.key})) << tag.key;
+  }
+  EXPECT_TRUE(change({1}, LogToRun{{}, {}, {{"podium.job", "1"}, {"team", "nlp"}, {"mlflow.note", "x"}}})) << "as they are";
+  EXPECT_TRUE(change({1}, RemoveRunTag{"mlflow.note"}));
+  const auto tags = reader_->runs().run({1})->data.tags;
+  EXPECT_TRUE(std::ranges::count(tags, KeyValue{"podium.job", "1"}) == 1 && std::ranges::count(tags, KeyValue{"team", "nlp"}) == 1);
+  EXPECT_TRUE(change(track(2), LogToRun{{}, {}, {{"podium.job", "7"}}})) << "of a run of one's own";
 }
 
 TEST_F(Runs, ATrackedRunIsAJobOfItsOwnKind) {
