@@ -5,10 +5,11 @@ import http.client
 import json
 import sqlite3
 import threading
+import time
 import unittest
 import urllib.parse
 
-from daemon import USER, Agent, Daemon, chunk, metric_lines, spec
+from daemon import USER, Agent, Daemon, chunk, metric_lines, spec, wait_for
 
 PREFIX = "/api/2.0/mlflow/"
 
@@ -412,6 +413,7 @@ class JobsTest(unittest.TestCase):
         benchmark = "target: {metric: eval/mlm_loss, at_most: 1}\n"
         [run] = self.start(self.BERT + benchmark)
         started = self.job(1)["started_ms"]
+        wait_for(lambda: time.time() * 1000 > started + 100, "the times of the points")
         self.client.log(run, "eval/mlm_loss", 3, started + 1, step=20)
         self.assertEqual(self.job(1)["progress"]["step"], 20)
         self.assertIsNone(self.job(1)["target"]["reached_ms"])
@@ -427,7 +429,7 @@ class JobsTest(unittest.TestCase):
         self.client.log(run, "system/cpu_utilization_percentage", 50, started + 90, step=5000)
         self.assertEqual(self.job(1)["progress"]["step"], 80, "neither a figure without a step nor MLflow's own samples")
         self.assertEqual(self.job(1)["attempts"][0]["last_step"], 80)
-        told = [event["text"] for event in self.daemon.get("/jobs/1/history").json()["history"]]
+        told = [event["text"] for event in self.daemon.get("/jobs/1/events").json()["events"]]
         self.assertEqual([text for text in told if "reached its target" in text],
                          ["eval/mlm_loss reached its target with 0.75 at step 40"])
 
