@@ -11,6 +11,7 @@ namespace podium::mlflow {
 namespace {
 
 constexpr std::string_view kPrefix = "/api/2.0/mlflow/";
+constexpr std::size_t kLargeBody = 128 << 10;
 
 constexpr TrackingScope kAll = TrackingScope::all;
 constexpr TrackingScope kOwn = TrackingScope::run;  // or the experiment of one
@@ -66,18 +67,35 @@ Fault no_endpoint(const ServerRequest& head) {
                                         "lists what there is"};
 }
 
-// `request` outlives the call, and not the awaitable.
-awaitable<ServerReply> answer_at(Api& api, const Endpoint& endpoint, const ServerRequest& request) {
+struct ParsedBody {
+  std::optional<PlainLog> log;
+  std::optional<Fields> fields;  // unless it is a plain log
+};
+
+ParsedBody parse_body(const Endpoint& endpoint, const ServerRequest& request) {
+  ParsedBody parsed;
+  if (endpoint.plain) parsed.log = endpoint.plain(request.body);
+  if (!parsed.log) parsed.fields.emplace(request);
+  return parsed;
+}
+
+// Large bodies would hold up the loop.
+awaitable<ParsedBody> parse_large(Api& api, const Endpoint& endpoint, const ServerRequest& request) {
+  const auto work = [&endpoint, &request] { return parse_body(endpoint, request); };
+  co_return co_await api.checks.run(work);
+}
+
+awaitable<ServerReply> answer_parsed(Api& api, const Endpoint& endpoint, const ServerRequest& request,
+                                     ParsedBody parsed) {
   const std::optional<JobId> limit =
       endpoint.scope == kOwn ? run_of_token(api.options, request) : std::nullopt;
-  if (endpoint.plain)
-    if (auto log = endpoint.plain(request.body)) {
-      RunChange change;
-      if (auto fault = find_run(api, log->run_id, limit, change.run)) return turn_down(std::move(*fault));
-      change.what = LogToRun{std::move(log->points), {}, {}};
-      return carry_out(api, std::move(change));
-    }
-  Fields fields(request);
+  if (parsed.log) {
+    RunChange change;
+    if (auto fault = find_run(api, parsed.log->run_id, limit, change.run)) return turn_down(std::move(*fault));
+    change.what = LogToRun{std::move(parsed.log->points), {}, {}};
+    return carry_out(api, std::move(change));
+  }
+  Fields& fields = *parsed.fields;
   if (!fields.errors().empty()) return turn_down({Code::bad_request, describe(fields.errors())});
   fields.limit_to(limit);
   // Handlers read the run's id once more, and those of experiments look what the run's own is.
@@ -85,6 +103,17 @@ awaitable<ServerReply> answer_at(Api& api, const Endpoint& endpoint, const Serve
   if (limit && !endpoint.path.starts_with("experiments/"))
     if (auto fault = read_run(api, fields, run)) return turn_down(std::move(*fault));
   return endpoint.answer(api, std::move(fields));
+}
+
+awaitable<ServerReply> answer_large(Api& api, const Endpoint& endpoint, const ServerRequest& request) {
+  ParsedBody parsed = co_await parse_large(api, endpoint, request);
+  co_return co_await answer_parsed(api, endpoint, request, std::move(parsed));
+}
+
+// `request` outlives the awaitable.
+awaitable<ServerReply> answer_at(Api& api, const Endpoint& endpoint, const ServerRequest& request) {
+  if (request.body.size() > kLargeBody) return answer_large(api, endpoint, request);
+  return answer_parsed(api, endpoint, request, parse_body(endpoint, request));
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ std::optional<Fault> find_run(const Api& api, const std::string& run_id, std::op
 Fault no_such_run(const std::string& run_id);
 std::optional<RunGroupId> experiment_id(const std::string& text);
 Fault no_such_experiment(const std::string& id);
+// Locked while the first run of an experiment is made, or the experiment renamed.
+std::string key_of(RunGroupId group);
 awaitable<ServerReply> turn_down(Fault fault);
 // A conflict is one about the name of an experiment.
 Fault fault_of_change(const Errors& errors);

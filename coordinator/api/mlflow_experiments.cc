@@ -87,6 +87,8 @@ Fault no_such_experiment(const std::string& id) {
   return {Code::resource_does_not_exist, "No Experiment with id=" + id.substr(0, 100) + " exists"};
 }
 
+std::string key_of(RunGroupId group) { return "mlflow experiment " + std::to_string(group.value); }
+
 awaitable<ServerReply> create_experiment(Api& api, Fields fields) {
   RunChange change{to_millis(api.loop.now()), {}, read_new_group(fields)};
   if (!fields.errors().empty()) co_return refusal(fault_of(fields.errors()));
@@ -119,12 +121,15 @@ awaitable<ServerReply> restore_experiment(Api& api, Fields fields) {
 }
 
 awaitable<ServerReply> update_experiment(Api& api, Fields fields) {
+  RunGroupId locked;
+  if (const auto fault = read_group(fields, locked)) co_return refusal(*fault);
+  const KeyLock::Guard guard = co_await api.keys.acquire(key_of(locked));
   const auto change_of = [&](RunGroupId group) {
     RenameRunGroup rename{group, fields.text("new_name").value_or("")};
     fields.refuse_if(too_long("experiment name", rename.name, kLongestExperimentName));
     return rename;
   };
-  return change_group(api, fields, change_of);
+  co_return co_await change_group(api, fields, change_of);
 }
 
 awaitable<ServerReply> set_experiment_tag(Api& api, Fields fields) {

@@ -76,8 +76,7 @@ awaitable<Result<JobId>> begin_run(Api& api, Place place, std::shared_ptr<const 
     TrackRun known{place.experiment, ""};
     co_return co_await api.loop.track(std::move(known), run);
   }
-  const std::string key = "mlflow experiment " + std::to_string(run->group.value);
-  const KeyLock::Guard guard = co_await api.keys.acquire(key);
+  const KeyLock::Guard guard = co_await api.keys.acquire(key_of(run->group));
   place = co_await find_place(api, run->group);
   TrackRun command{place.experiment, place.group->name};
   co_return co_await api.loop.track(std::move(command), run);
@@ -149,9 +148,9 @@ awaitable<ServerReply> update_run(Api& api, Fields fields) {
   const JobId job = change.run;
   ServerReply done = co_await carry_out(api, std::move(change));
   if (!done.ok()) co_return done;
-  const std::optional<Run> run = co_await read(api, job);
-  PODIUM_CHECK(run.has_value(), "a run that was changed can be read");
-  co_return json_text(run_info_json(run->info, cluster_of(api)));
+  const auto info = co_await api.pool.read([job](Reader& reader) { return reader.runs().info(job); });
+  PODIUM_CHECK(info.has_value(), "a run that was changed can be read");
+  co_return json_text(run_info_json(*info, cluster_of(api)));
 }
 
 awaitable<ServerReply> delete_run(Api& api, Fields fields) {

@@ -12,6 +12,8 @@ constexpr std::int64_t kUsualPage = 1'000;
 constexpr std::int64_t kLargestPage = 50'000;
 constexpr std::size_t kMostGroupsAsked = 10'000;
 constexpr std::int64_t kLongestHistory = 250'000;  // points of one answer
+constexpr std::int64_t kBytesOfPoint = 80;          // beside its key
+constexpr std::int64_t kLargestHistory = 32 << 20;  // bytes of it, about
 
 Lifecycle read_lifecycle(Fields& fields, std::string_view name) {
   const std::string view = fields.text(name).value_or("ACTIVE_ONLY");
@@ -106,7 +108,8 @@ awaitable<ServerReply> get_metric_history(Api& api, Fields fields) {
   if (!token.empty() && !after) fields.refuse("Invalid page_token: it must be a next_page_token of before");
   JobId job;
   if (const auto fault = read_run(api, fields, job)) co_return refusal(*fault);
-  const auto points = static_cast<std::size_t>(std::min(most, kLongestHistory));
+  const std::int64_t fitting = std::max<std::int64_t>(1, kLargestHistory / (std::ssize(key) + kBytesOfPoint));
+  const auto points = static_cast<std::size_t>(std::min({most, kLongestHistory, fitting}));
   const auto query = [job, key, points, after](Reader& reader) -> std::string {
     if (!reader.runs().info(job)) return "";
     const FoundPage<HistoryPoint> page = reader.runs().history(job, key, points, after);

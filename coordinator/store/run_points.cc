@@ -81,28 +81,56 @@ std::optional<Error> RunPoints::add(JobId job, const std::vector<RunPoint>& poin
                     "would have {}; log fewer, or log these to another run",
                     kMostRunMetrics, more, series_.count(job) + more),
         ""};
-  for (OfSeries& of : all) add(none, *series_.find(none, of.key, kRunLimits), std::move(of.points));
+  for (OfSeries& of : all) add(none, *series_.find(none, of.key, kRunLimits), std::move(of));
   return std::nullopt;
 }
 
-// Later steps than all before follow at once; of earlier ones what is there must be looked up.
-void RunPoints::add(AttemptId job, SeriesTable::State& series, std::vector<StoredPoint> points) {
+void RunPoints::put_in_order(std::vector<StoredPoint>& points) {
   if (!std::ranges::is_sorted(points, {}, point_place)) std::ranges::sort(points, {}, point_place);
   const auto twice = std::ranges::unique(points, {}, point_place);
   points.erase(twice.begin(), twice.end());
-  std::vector<StoredPoint> tops;  // of each step the last
+}
+
+// Of each step the last; the others are repeated.
+std::vector<StoredPoint> RunPoints::tops_of(SeriesTable::State& series,
+                                            const std::vector<StoredPoint>& points) {
+  std::vector<StoredPoint> tops;
   for (std::size_t i = 0; i < points.size(); ++i)
     if (i + 1 == points.size() || points[i + 1].step != points[i].step)
       tops.push_back(points[i]);
     else
       repeat(series, points[i]);
+  return tops;
+}
+
+// Later steps than all before follow at once.
+void RunPoints::add(AttemptId job, SeriesTable::State& series, OfSeries of) {
+  put_in_order(of.points);
   const bool empty = series.points == 0 && series.fresh.empty();
-  const auto later = empty ? tops.begin()
+  const auto later = empty ? of.points.begin()
                      : series.attempt != 0
-                         ? tops.end()
-                         : std::ranges::lower_bound(tops, series.last_step, {}, &StoredPoint::step);
-  add_to_earlier(job, series, {tops.begin(), later});
-  for (auto point = later; point != tops.end(); ++point) add_one(job, series, *point);
+                         ? of.points.end()
+                         : std::ranges::lower_bound(of.points, series.last_step, {}, &StoredPoint::step);
+  if (later != of.points.begin()) {
+    auto& earlier = earlier_[{job.job, std::string(of.key)}];
+    earlier.insert(earlier.end(), of.points.begin(), later);
+    of.points.erase(of.points.begin(), later);
+  }
+  for (const StoredPoint& point : tops_of(series, of.points)) add_one(job, series, point);
+}
+
+bool RunPoints::is_full() const {
+  constexpr std::size_t kMost = 32;
+  return earlier_.size() >= kMost;
+}
+
+void RunPoints::write() {
+  for (auto& [place, points] : std::exchange(earlier_, {})) {
+    const AttemptId job{place.first, 0};
+    SeriesTable::State& series = *series_.find(job, place.second, kRunLimits);
+    put_in_order(points);
+    add_to_earlier(job, series, tops_of(series, points));
+  }
 }
 
 // At the last step or beyond it, where the newest point is known.

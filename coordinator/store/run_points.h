@@ -3,9 +3,12 @@
 // there already is left out. In the caller's transaction, on the writer's thread.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.h"
@@ -22,6 +25,14 @@ class RunPoints {
   // Nothing, or why the points are refused: then none is added.
   std::optional<Error> add(JobId job, const std::vector<RunPoint>& points);
 
+  // Whether points of so many series wait that write() should come before more.
+  bool is_full() const;
+  // Call before the series are written: points at earlier steps than the last, which must be looked up, wait
+  // for it, so that each series is read once in a transaction.
+  void write();
+  // Call after a rollback.
+  void forget() { earlier_.clear(); }
+
  private:
   struct OfSeries {
     std::string_view key;
@@ -29,7 +40,9 @@ class RunPoints {
   };
 
   static std::vector<OfSeries> by_key(const std::vector<RunPoint>& points);
-  void add(AttemptId job, SeriesTable::State& series, std::vector<StoredPoint> points);
+  void add(AttemptId job, SeriesTable::State& series, OfSeries of);
+  static void put_in_order(std::vector<StoredPoint>& points);
+  std::vector<StoredPoint> tops_of(SeriesTable::State& series, const std::vector<StoredPoint>& points);
   void add_one(AttemptId job, SeriesTable::State& series, const StoredPoint& point);
   void settle(AttemptId job, SeriesTable::State& series, const StoredPoint& before, const StoredPoint& now);
   void add_to_earlier(AttemptId job, SeriesTable::State& series, std::span<const StoredPoint> points);
@@ -38,6 +51,7 @@ class RunPoints {
   Database& database_;
   SeriesTable& series_;
   Statement put_repeated_;
+  std::map<std::pair<JobId, std::string>, std::vector<StoredPoint>> earlier_;
 };
 
 }  // namespace podium

@@ -79,11 +79,20 @@ std::string group_value(RunField field) {
   }
 }
 
+std::size_t bytes_of_pairs(const std::vector<KeyValue>& pairs) {
+  std::size_t bytes = 0;
+  for (const KeyValue& pair : pairs) bytes += sizeof pair + pair.key.size() + pair.value.size();
+  return bytes;
+}
+
+std::size_t bytes_of_group(const RunGroup& group) {
+  return sizeof group + group.name.size() + group.artifacts.size() + bytes_of_pairs(group.tags);
+}
+
 std::size_t bytes_of_run(const Run& run) {
   std::size_t bytes = sizeof run;
   for (const RunMetric& metric : run.data.metrics) bytes += sizeof metric + metric.key.size();
-  for (const auto* pairs : {&run.data.params, &run.data.tags})
-    for (const KeyValue& pair : *pairs) bytes += sizeof pair + pair.key.size() + pair.value.size();
+  bytes += bytes_of_pairs(run.data.params) + bytes_of_pairs(run.data.tags);
   for (const RunInput& input : run.data.inputs) bytes += input.body.size();
   return bytes;
 }
@@ -257,10 +266,12 @@ FoundPage<RunGroup> RunReader::search(const RunGroupQuery& query) {
   const ReadTransaction moment(database_);
   const SearchSql sql = SearchSql::of(query);
   FoundPage<RunGroup> page;
+  std::size_t bytes = 0;
   for (Statement rows = sql.start(database_); rows.next();) {
-    page.more = std::ssize(page.rows) == query.limit;
+    page.more = std::ssize(page.rows) == query.limit || bytes > kMostBytesOfPage;
     if (page.more) break;
     page.rows.push_back(group(RunGroupId{rows.integer(0)}).value());
+    bytes += bytes_of_group(page.rows.back());
   }
   return page;
 }

@@ -51,6 +51,7 @@ RunWriter::RunWriter(Database& db, SeriesTable& series, Milestones& milestones)
 void RunWriter::begin(JobId job, const NewRun& run) {
   begin_.run(job.value, run.group.value, run.name, run.user, run.started_ms);
   put_tags(job, true, run.tags);
+  show_tags_.run(job.value);
 }
 
 Result<std::int64_t> RunWriter::take(const RunChange& change) {
@@ -68,6 +69,13 @@ Result<RunWriter::Row> RunWriter::writable(JobId run, bool also_deleted) {
     return refused("the run (job " + to_string(run) +
                    ") must be in the 'active' state and is in the 'deleted' state; restore it to log to it");
   return row;
+}
+
+// Of what a run has, counted once a transaction.
+std::int64_t& RunWriter::count(std::map<JobId, std::int64_t>& counts, Statement& counting, JobId run) {
+  const auto [known, fresh] = counts.try_emplace(run, 0);
+  if (fresh) known->second = number_in(counting.start(run.value));
+  return known->second;
 }
 
 bool RunWriter::is_of_spec(JobId run, const std::string& key, const std::string& value) {
@@ -90,7 +98,7 @@ std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std
                       "with value='{}' for job {}. Attempted logging new value '{}'",
                       key, before, run.value, value));
   }
-  if (fresh > 0 && number_in(count_params_.start(run.value)) + fresh > kMostRunParams)
+  if (fresh > 0 && count(params_, count_params_, run) + fresh > kMostRunParams)
     return refused(fmt::format("a run may have {} params", kMostRunParams));
   return std::nullopt;
 }
@@ -110,18 +118,27 @@ std::optional<Error> RunWriter::check_tags(JobId run, bool tracked, const std::v
         if (auto error = is_podiums(run, key)) return error;
   const std::int64_t fresh = std::ranges::count_if(
       tags, [&](const KeyValue& tag) { return !has_row(has_tag_.start(run.value, tag.key)); });
-  if (fresh == 0 || number_in(count_tags_.start(run.value)) + fresh <= kMostRunTags) return std::nullopt;
+  if (fresh == 0 || count(tags_, count_tags_, run) + fresh <= kMostRunTags) return std::nullopt;
   return refused(fmt::format("a run may have {} tags", kMostRunTags));
+}
+
+void RunWriter::put_params(JobId run, const std::vector<KeyValue>& params) {
+  const auto known = params_.find(run);
+  for (const auto& [key, value] : params) {
+    if (known != params_.end()) known->second += !has_row(param_.start(run.value, key));
+    put_param_.run(run.value, key, value);
+  }
 }
 
 // A job has the name that its spec gives it.
 void RunWriter::put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags) {
   for (const auto& [key, value] : tags) {
     if (key == kRunNameTag && !tracked) continue;
+    if (const auto known = tags_.find(run); known != tags_.end())
+      known->second += !has_row(has_tag_.start(run.value, key));
     put_tag_.run(run.value, key, value);
     if (key == kRunNameTag) rename_.run(run.value, value);
   }
-  if (tracked && !tags.empty()) show_tags_.run(run.value);
 }
 
 Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& log) {
@@ -130,8 +147,9 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& lo
   if (const auto error = check_params(change.run, !row->tracked, log.params)) return *error;
   if (const auto error = check_tags(change.run, row->tracked, log.tags)) return *error;
   if (const auto error = points_.add(change.run, log.points)) return *error;
-  for (const auto& [key, value] : log.params) put_param_.run(change.run.value, key, value);
+  put_params(change.run, log.params);
   put_tags(change.run, row->tracked, log.tags);
+  if (row->tracked && !log.tags.empty()) labels_changed_.insert(change.run);
   note_points(change, *row, log.points);
   return 0;
 }
@@ -178,7 +196,8 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const RemoveRunTag
   if (!row->tracked)
     if (const auto error = is_podiums(change.run, remove.key)) return *error;
   remove_tag_.run(change.run.value, remove.key);
-  if (row->tracked) show_tags_.run(change.run.value);
+  tags_.erase(change.run);
+  if (row->tracked) labels_changed_.insert(change.run);
   return 0;
 }
 
@@ -218,11 +237,19 @@ void RunWriter::write_progress(AttemptId attempt, const ProgressTold& told) {
 }
 
 void RunWriter::write() {
+  points_.write();
   series_.write();
+  for (const JobId run : labels_changed_) show_tags_.run(run.value);
   for (const auto& [attempt, told] : progress_told_) write_progress(attempt, told);
-  progress_told_.clear();
+  forget();
 }
 
-void RunWriter::forget() { progress_told_.clear(); }
+void RunWriter::forget() {
+  progress_told_.clear();
+  labels_changed_.clear();
+  params_.clear();
+  tags_.clear();
+  points_.forget();
+}
 
 }  // namespace podium

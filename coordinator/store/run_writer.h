@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class RunWriter {
   void begin(JobId job, const NewRun& run);
 
   Result<std::int64_t> take(const RunChange& change);
+  // Whether write() has so much to do that it should come before more changes.
+  bool is_full() const { return points_.is_full(); }
   // Call before the commit.
   void write();
   // Call after a rollback.
@@ -41,6 +44,7 @@ class RunWriter {
   std::optional<Error> check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params);
   std::optional<Error> is_podiums(JobId run, const std::string& key);
   std::optional<Error> check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
+  void put_params(JobId run, const std::vector<KeyValue>& params);
   void put_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags);
   void change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms);
   Result<std::int64_t> take(const RunChange& change, const LogToRun& log);
@@ -64,7 +68,12 @@ class RunWriter {
   Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, is_tag_, submitted_tag_, put_tag_, of_spec_, remove_tag_,
       show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_, progress_;
 
-  std::map<AttemptId, ProgressTold> progress_told_;  // since the last write()
+  std::int64_t& count(std::map<JobId, std::int64_t>& counts, Statement& counting, JobId run);
+
+  // Since the last write().
+  std::map<AttemptId, ProgressTold> progress_told_;
+  std::set<JobId> labels_changed_;
+  std::map<JobId, std::int64_t> params_, tags_;  // that a run has
 };
 
 }  // namespace podium

@@ -25,6 +25,8 @@ constexpr int kWriterCacheKib = 2048;
 constexpr std::size_t kPiece = 512 << 10;  // bytes of streams in one transaction
 constexpr std::size_t kChangesAtOnce = 2000;
 constexpr std::size_t kChangedAtOnce = 4 << 20;  // bytes
+constexpr auto kLongestChanges = 20ms;           // of one transaction
+constexpr auto kChangesBeforeTurn = 2ms;         // likewise, where turns wait
 constexpr int kLivePoints = 200;                 // of one metric in one batch
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
 // events themselves, however large the state is.
@@ -295,9 +297,11 @@ void Store::Writer::write_the_rest(const Commit& commit) {
   webhooks_.remove(commit.delivered);
 }
 
+// None while a turn waits, which was there before a change that it may have made the job of.
 std::vector<Store::Writer::Change> Store::Writer::some_changes() {
   std::vector<Change> some;
   const std::lock_guard lock(mutex_);
+  if (!turns_.empty()) return some;
   for (std::size_t bytes = 0; !changes_.empty() && some.size() < kChangesAtOnce && bytes < kChangedAtOnce;) {
     bytes += size_of(*changes_.front().change);
     some.push_back(std::move(changes_.front()));
@@ -306,13 +310,35 @@ std::vector<Store::Writer::Change> Store::Writer::some_changes() {
   return some;
 }
 
+// Those from this place on go first the next time.
+void Store::Writer::put_back(std::vector<Change>& changes, std::size_t from) {
+  if (from == changes.size()) return;
+  const auto first = changes.begin() + static_cast<std::ptrdiff_t>(from);
+  const std::lock_guard lock(mutex_);
+  changes_.insert(changes_.begin(), std::make_move_iterator(first), std::make_move_iterator(changes.end()));
+  changes.erase(first, changes.end());
+}
+
+bool Store::Writer::turns_wait() const {
+  const std::lock_guard lock(mutex_);
+  return !turns_.empty();
+}
+
 // One transaction; each is answered for itself once it is on disk. Where it fails, whoever logs repeats it.
 void Store::Writer::write_some_changes() {
   auto changes = std::make_shared<std::vector<Change>>(some_changes());
   if (changes->empty()) return;
   try {
     Transaction transaction(database_);
-    for (Change& change : *changes) change.result = runs_.take(*change.change);
+    const steady_clock::time_point begin = steady_clock::now();
+    std::size_t taken = 0;
+    for (bool more = true; more; more = more && taken < changes->size()) {
+      Change& change = (*changes)[taken++];
+      change.result = runs_.take(*change.change);
+      const auto took = steady_clock::now() - begin;
+      more = !runs_.is_full() && took < kLongestChanges && (took < kChangesBeforeTurn || !turns_wait());
+    }
+    put_back(*changes, taken);
     runs_.write();
     transaction.commit();
   } catch (const std::exception& error) {  // a full disk, mostly

@@ -77,6 +77,8 @@ class Store::Writer {
   std::int64_t write(const Event& event);
   void write_the_rest(const Commit& commit);
   std::vector<Change> some_changes();
+  void put_back(std::vector<Change>& changes, std::size_t from);
+  bool turns_wait() const;
   void write_some_changes();
   void write_some_streams();
   void refuse(std::deque<Batch> batches, const std::string& why);

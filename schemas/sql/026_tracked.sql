@@ -53,7 +53,7 @@ CREATE TABLE repeated_points (
 CREATE VIEW submitted_params AS
 SELECT jobs.id AS job, replace(substr(fullkey, 3), '"', '') AS key,
        CASE leaf.type WHEN 'text' THEN leaf.value WHEN 'array' THEN leaf.value ELSE jobs.spec -> fullkey END AS value
-FROM jobs, json_tree(jobs.spec) AS leaf
+FROM jobs, json_tree(CASE WHEN json_valid(jobs.spec) THEN jobs.spec ELSE '{}' END) AS leaf
 WHERE NOT jobs.tracked AND leaf.type NOT IN ('object', 'null') AND instr(fullkey, '[') = 0
   AND fullkey NOT LIKE '$.labels.%' AND fullkey <> '$.name';
 CREATE VIEW submitted_tags AS
@@ -63,8 +63,8 @@ UNION ALL SELECT id, 'podium.job', CAST(id AS TEXT) FROM jobs WHERE NOT tracked
 UNION ALL SELECT jobs.id, 'podium.study', CAST(experiment AS TEXT) FROM jobs JOIN experiments e ON e.id = experiment
   WHERE NOT tracked AND NOT listed AND (SELECT count(*) FROM (SELECT 1 FROM jobs j WHERE j.experiment = e.id LIMIT 2)) > 1
 UNION ALL SELECT jobs.id, 'mlflow.source.git.commit', source ->> '$.commit' FROM jobs JOIN experiments e ON e.id = experiment
-  WHERE NOT tracked AND source <> '' AND source ->> '$.commit' IS NOT NULL
-UNION ALL SELECT jobs.id, label.key, label.value FROM jobs, json_each(jobs.labels) AS label WHERE NOT tracked;
+  WHERE NOT tracked AND CASE WHEN json_valid(source) THEN source ->> '$.commit' IS NOT NULL END
+UNION ALL SELECT jobs.id, label.key, label.value FROM jobs, json_each(CASE WHEN json_valid(jobs.labels) THEN jobs.labels ELSE '{}' END) AS label WHERE NOT tracked;
 
 INSERT INTO run_groups VALUES (0, 'Default', '', unixepoch() * 1000, unixepoch() * 1000, 0);
 INSERT OR IGNORE INTO run_groups (name, created_ms, updated_ms)

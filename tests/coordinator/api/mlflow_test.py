@@ -150,6 +150,15 @@ class ExperimentsTest(MlflowTest):
         self.assertEqual(c.get("experiments/get", experiment_id=one)["experiment"]["tags"], [])
         c.post("experiments/update", experiment_id=other)
 
+    def test_one_with_scheduled_jobs_keeps_its_name(self):
+        c, job = self.client, self.daemon.submit(spec("of jobs")).json()["jobs"][0]["id"]
+        group = c.get("experiments/get-by-name", experiment_name="of jobs")["experiment"]["experiment_id"]
+        c.start(group)
+        c.post("experiments/update", experiment_id=group, new_name="of none", **INVALID)
+        c.post("experiments/update", experiment_id=group, new_name="of jobs")
+        self.assertEqual(c.get("experiments/get-by-name", experiment_name="of jobs")["experiment"]["experiment_id"], group)
+        self.assertEqual(len(self.daemon.get("/jobs?experiment_name=of+jobs").json()["jobs"]), 2)
+
     def test_bad_ones_are_refused(self):
         c = self.client
         c.post("experiments/create", **INVALID)
@@ -351,6 +360,21 @@ class RunsTest(MlflowTest):
             c.post("runs/log-batch", run_id=run, **wrong, **INVALID)
         big = self.daemon.request("POST", PREFIX + "runs/log-batch", "{" + " " * (9 << 20) + "}", USER)
         self.assertEqual(big.status, 413)
+
+    def test_large_bodies(self):
+        c = self.client
+        run = c.start()
+        params = [{"key": f"p{i}", "value": "x" * 6000} for i in range(100)]
+        metrics = [{"key": "m" * 250, "value": i, "timestamp": i, "step": i} for i in range(1000)]
+        c.post("runs/log-batch", run_id=run, params=params)
+        c.post("runs/log-batch", run_id=run, metrics=metrics)
+        self.assertEqual(len(c.fetch(run)["data"]["params"]), 100)
+        self.assertEqual(len(c.history(run, "m" * 250)), 1000)
+        c.post("runs/log-batch", run_id="0" * 32, metrics=metrics, **MISSING)
+        c.post("runs/log-batch", run_id=run, metrics=metrics + metrics, **INVALID)
+        c.post("runs/log-batch", run_id=run, params=params[:50], metrics=metrics[:950] + [{}], **INVALID)
+        broken = self.daemon.request("POST", PREFIX + "runs/log-batch", '{"a":' + "[" * 200_000, USER)
+        self.assertEqual((broken.status, broken.json()["error_code"]), (400, "BAD_REQUEST"))
 
     def test_inputs_are_kept(self):
         c = self.client

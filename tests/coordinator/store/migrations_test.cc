@@ -167,6 +167,31 @@ TEST(Sqlite, RollsBackWhatWasNotCommitted) {
 }
 
 // Jobs of before are MLflow's runs, too: of experiments by their names, with what a submission writes now.
+// By hand or by a fault of before: it has no params, and stops no start.
+TEST(Migrations, LeaveOutASpecThatIsMalformed) {
+  TempFolder folder;
+  Database old(folder.path() / "old.db", Access::write, 100);
+  migrate(old, 25);
+  old.run(R"sql(
+    INSERT INTO experiments (id, name, created_ms, source) VALUES (1, 'x', 0, '{"commit":'), (2, 'y', 0, '{"commit":"abc"}');
+    INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,
+                      command, submitted_ms, spec, labels)
+      VALUES (1, 1, 'x', 'failed', 'cpu', 1, 0, 1, 1, 1, 1, 0, '{"a":', 'team'),
+             (2, 2, 'y', 'failed', 'cpu', 1, 0, 1, 1, 1, 1, 0, '{"a":1}', '{"team":"nlp"}');
+  )sql");
+  ASSERT_NO_THROW(migrate(old));
+  const auto pairs = [&](const std::string& table) {
+    Statement rows(old, "SELECT group_concat(job || ' ' || key || '=' || value, ', ') FROM (SELECT * FROM " + table +
+                            " ORDER BY job, key)");
+    rows.start().next();
+    return rows.text(0);
+  };
+  EXPECT_EQ(pairs("params"), "2 a=1");
+  EXPECT_EQ(pairs("tags"),
+            "1 mlflow.runName=x, 1 mlflow.user=default, 1 podium.job=1, 2 mlflow.runName=y, 2 mlflow.source.git.commit=abc, "
+            "2 mlflow.user=default, 2 podium.job=2, 2 team=nlp");
+}
+
 TEST(Migrations, MakeRunsOfTheJobsOfBefore) {
   TempFolder folder;
   Database old(folder.path() / "old.db", Access::write, 100);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "coordinator/store/run_reader.h"
 #include "coordinator/store/value_bits.h"
@@ -29,6 +31,19 @@ class Runs : public testing::Test {
     log.points = std::move(points);
     const auto done = change(run, log);
     ASSERT_TRUE(done) << describe(done.errors());
+  }
+
+  // Queued together, so that many come into one transaction. What each became, in the order of the answers.
+  std::vector<std::pair<std::size_t, bool>> change_at_once(const std::vector<RunChange>& changes) {
+    std::vector<std::pair<std::size_t, bool>> answers;
+    std::promise<void> all;
+    for (std::size_t i = 0; i < changes.size(); ++i)
+      store_.change(std::make_shared<const RunChange>(changes[i]), [&, i](const Result<std::int64_t>& result) {
+        answers.emplace_back(i, result.ok());  // on the writer's thread
+        if (answers.size() == changes.size()) all.set_value();
+      });
+    all.get_future().wait();
+    return answers;
   }
 
   JobId track(std::int64_t number, const std::string& name = "a run") {
@@ -97,6 +112,74 @@ TEST_F(Runs, KeepEveryPointOnceInWhateverOrderItComes) {
   for (const auto& point : all) tops[std::get<0>(point)] = point;
   ASSERT_EQ(curve.size(), tops.size());
   for (const SeriesPoint& point : curve) EXPECT_EQ(point.value, std::get<2>(tops.at(point.step)));
+}
+
+// Points at earlier steps wait for the end of their transaction.
+TEST_F(Runs, KeepThePointsOfManyChangesOfOneTransaction) {
+  const JobId runs[] = {track(1), track(2)};
+  std::map<std::pair<std::int64_t, std::string>, std::set<std::tuple<std::int64_t, std::int64_t, double>>> all;
+  std::vector<RunChange> changes;
+  std::uint64_t state = 1;
+  const auto any = [&](std::uint64_t below) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::int64_t>((state >> 33) % below);
+  };
+  for (int i = 0; i < 6000; ++i) {
+    const JobId run = runs[any(2)];
+    const RunPoint point{"m" + std::to_string(any(40)), any(100) - 50, any(3), static_cast<double>(any(4))};
+    all[{run.value, point.key}].emplace(point.step, point.time_ms, point.value);
+    changes.push_back({0, run, LogToRun{{point}, {}, {}}});
+  }
+  const auto answers = change_at_once(changes);
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    ASSERT_EQ(answers[i], (std::pair(i, true))) << "in the order in which they came";
+  for (const auto& [place, points] : all)
+    EXPECT_EQ(history({place.first}, place.second), Points(points.begin(), points.end())) << place.second;
+  for (const JobId run : runs)
+    for (const RunMetric& metric : reader_->runs().run(run)->data.metrics)
+      EXPECT_EQ(std::tuple(metric.step, metric.time_ms, metric.value), *all.at({run.value, metric.key}).rbegin());
+}
+
+TEST_F(Runs, LimitsHoldWithinATransaction) {
+  const JobId run = track(1);
+  std::vector<RunChange> changes;
+  for (int i = 0; i < 120; ++i) {
+    LogToRun log;
+    for (int k = 0; k < 100; ++k) {
+      log.params.push_back({"p" + std::to_string(100 * i + k), "1"});
+      log.tags.push_back({"t" + std::to_string(100 * i + k), "1"});
+    }
+    if (i == 0) log.tags.pop_back();  // it has its name
+    changes.push_back({0, run, log});
+    changes.push_back({0, run, log});  // repeated
+  }
+  for (const auto& [i, ok] : change_at_once(changes)) EXPECT_EQ(ok, i < 200) << i;
+  EXPECT_EQ(reader_->runs().run(run)->data.params.size(), 10'000u);
+  EXPECT_EQ(reader_->runs().run(run)->data.tags.size(), 10'000u);
+}
+
+TEST_F(Runs, AChangeComesAfterTheTurnThatMadeItsRun) {
+  for (std::int64_t number = 1; number <= 300; ++number) {
+    Commit turn;
+    turn.events = {{at_second(0), ExperimentCreated{{number}, "Default"}},
+                   {at_second(0), RunTracked{{number}, {number}}}};
+    turn.run = std::make_shared<const NewRun>(NewRun{kDefaultRunGroup, "a run", "ada", 1000, {}});
+    store_.commit(std::move(turn), [] {});
+    const auto done = change({number}, LogToRun{{{"m", 1, 1, 1}}, {}, {}});
+    ASSERT_TRUE(done) << describe(done.errors());
+  }
+}
+
+TEST_F(Runs, APageOfExperimentsEndsWhereTheyAreLarge) {
+  std::vector<KeyValue> tags;
+  for (int i = 0; i < 1000; ++i) tags.push_back({"t" + std::to_string(i), std::string(8000, 'x')});
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(change({}, MakeRunGroup{"large " + std::to_string(i), "", tags}));
+  RunGroupQuery query;
+  const auto page = reader_->runs().search(query);
+  EXPECT_LT(page.rows.size(), 6u);
+  EXPECT_TRUE(page.more);
+  query.offset = std::ssize(page.rows);
+  EXPECT_EQ(page.rows.size() + reader_->runs().search(query).rows.size(), 7u) << "the Default, too";
 }
 
 TEST_F(Runs, AreReadInPagesThatEndAnywhere) {
