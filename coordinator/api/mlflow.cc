@@ -91,7 +91,8 @@ awaitable<ServerReply> answer_parsed(Api& api, const Endpoint& endpoint, const S
       endpoint.scope == kOwn ? run_of_token(api.options, request) : std::nullopt;
   if (parsed.log) {
     RunChange change;
-    if (auto fault = find_run(api, parsed.log->run_id, limit, change.run)) return turn_down(std::move(*fault));
+    if (auto fault = find_run(api, parsed.log->run_id, limit, change.run))
+      return turn_down(std::move(*fault));
     change.what = LogToRun{std::move(parsed.log->points), {}, {}};
     return carry_out(api, std::move(change));
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kUsualPage = 1'000;
 constexpr std::int64_t kLargestPage = 50'000;
 constexpr std::size_t kMostGroupsAsked = 10'000;
-constexpr std::int64_t kLongestHistory = 250'000;  // points of one answer
+constexpr std::int64_t kLongestHistory = 250'000;   // points of one answer
 constexpr std::int64_t kBytesOfPoint = 80;          // beside its key
 constexpr std::int64_t kLargestHistory = 32 << 20;  // bytes of it, about
 

@@ -172,7 +172,8 @@ std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<
   for (open_row_.start(series, points.front().step); open_row_.next();) row = open_row_.optional_integer(0);
   if (!row) return close_with(series, open, points);
   const std::int64_t before = open.points;
-  const std::vector<StoredPoint> all = merged(series, take_open(series, open, *row, points.back().step), points);
+  const std::vector<StoredPoint> all =
+      merged(series, take_open(series, open, *row, points.back().step), points);
   const Cut cut = cut_around(all, points);
   const std::span<const StoredPoint> rest = all;
   put_open(series, open, rest.first(cut.begin));

@@ -12,7 +12,8 @@
 namespace podium {
 namespace {
 
-constexpr int kMostLatest = 50;  // metrics in a job's view
+constexpr int kMostLatest = 50;        // metrics in a job's view
+constexpr int kMostJobsListed = 1000;  // of an experiment
 
 std::optional<Time> time_of(std::optional<std::int64_t> millis) {
   return millis ? std::optional(from_millis(*millis)) : std::nullopt;
@@ -58,10 +59,14 @@ const char* const Reader::kJobColumns =
     " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
     " held_devices, failures, tracked FROM jobs ";
 
+// An experiment of runs that programs log has no end: the newest, as many as a submission may have.
 std::vector<JobId> Reader::jobs_of(ExperimentId experiment) {
-  Statement rows(*database_, "SELECT id FROM jobs WHERE experiment = ?1 AND NOT deleted ORDER BY id");
+  Statement rows(
+      *database_,
+      "SELECT id FROM (SELECT id FROM jobs WHERE experiment = ?1 AND NOT deleted ORDER BY id DESC LIMIT ?2)"
+      " ORDER BY id");
   std::vector<JobId> jobs;
-  for (rows.start(experiment.value); rows.next();) jobs.push_back({rows.integer(0)});
+  for (rows.start(experiment.value, kMostJobsListed); rows.next();) jobs.push_back({rows.integer(0)});
   return jobs;
 }
 

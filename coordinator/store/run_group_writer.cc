@@ -22,8 +22,9 @@ RunGroupWriter::RunGroupWriter(Database& db)
       count_(db, "SELECT count(*) FROM run_groups"),
       insert_(db, "INSERT INTO run_groups (name, artifacts, created_ms, updated_ms) VALUES (?1, ?2, ?3, ?3)"),
       rename_(db, "UPDATE run_groups SET name = ?2, updated_ms = ?3 WHERE id = ?1"),
-      scheduled_(db, "SELECT 1 FROM jobs JOIN run_groups g ON g.id = run_group"
-                     " WHERE run_group = ?1 AND NOT tracked AND g.name <> ?2 LIMIT 1"),
+      scheduled_(db,
+                 "SELECT 1 FROM jobs JOIN run_groups g ON g.id = run_group"
+                 " WHERE run_group = ?1 AND NOT tracked AND g.name <> ?2 LIMIT 1"),
       rename_experiments_(db,
                           "UPDATE experiments SET name = ?2 WHERE id IN"
                           " (SELECT experiment FROM jobs WHERE run_group = ?1 AND tracked)"),
@@ -76,8 +77,9 @@ Result<std::int64_t> RunGroupWriter::take(std::int64_t now_ms, const RenameRunGr
   if (auto error = name_is_taken(rename.name, rename.group)) return std::move(*error);
   if (has_row(scheduled_.start(rename.group.value, rename.name)))
     return Error{ErrorCode::invalid,
-                 name_of(rename.group) + " has jobs that Podium schedules, whose specs name it, and keeps its name; "
-                                         "log to an experiment of the other name",
+                 name_of(rename.group) +
+                     " has jobs that Podium schedules, whose specs name it, and keeps its name; "
+                     "log to an experiment of the other name",
                  ""};
   rename_.run(rename.group.value, rename.name, now_ms);
   rename_experiments_.run(rename.group.value, rename.name);

@@ -25,7 +25,8 @@ class RunGroupWriter {
   std::optional<Error> not_active(RunGroupId group);
 
   Database& database_;
-  Statement by_name_, find_, count_, insert_, rename_, scheduled_, rename_experiments_, set_deleted_, set_runs_deleted_;
+  Statement by_name_, find_, count_, insert_, rename_, scheduled_, rename_experiments_, set_deleted_,
+      set_runs_deleted_;
   Statement touch_, count_tags_, has_tag_, put_tag_, remove_tag_;
 };
 

@@ -53,9 +53,7 @@ class PointsAt {
 }  // namespace
 
 RunPoints::RunPoints(Database& database, SeriesTable& series)
-    : database_(database),
-      series_(series),
-      put_repeated_(database, kPutRepeatedPoint) {}
+    : database_(database), series_(series), put_repeated_(database, kPutRepeatedPoint) {}
 
 std::vector<RunPoints::OfSeries> RunPoints::by_key(const std::vector<RunPoint>& points) {
   std::vector<OfSeries> all;

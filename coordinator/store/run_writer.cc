@@ -106,9 +106,10 @@ std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std
 // Of a job that Podium schedules: what its spec and Podium say of it, which its program cannot make to lie.
 std::optional<Error> RunWriter::is_podiums(JobId run, const std::string& key) {
   if (!key.starts_with("podium.") && !has_row(submitted_tag_.start(run.value, key))) return std::nullopt;
-  return refused(fmt::format("the tag \"{}\" of job {} is Podium's own, or a label of its spec, and stays as it "
-                             "is; give the tag another name",
-                             key, run.value));
+  return refused(
+      fmt::format("the tag \"{}\" of job {} is Podium's own, or a label of its spec, and stays as it "
+                  "is; give the tag another name",
+                  key, run.value));
 }
 
 std::optional<Error> RunWriter::check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags) {

@@ -65,8 +65,9 @@ class RunWriter {
   RunPoints points_;
   RunGroupWriter groups_;
   History history_;
-  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, is_tag_, submitted_tag_, put_tag_, of_spec_, remove_tag_,
-      show_tags_, rename_, set_state_, set_deleted_, count_inputs_, has_input_, put_input_, progress_;
+  Statement begin_, find_, param_, count_params_, put_param_, count_tags_, has_tag_, is_tag_, submitted_tag_,
+      put_tag_, of_spec_, remove_tag_, show_tags_, rename_, set_state_, set_deleted_, count_inputs_,
+      has_input_, put_input_, progress_;
 
   std::int64_t& count(std::map<JobId, std::int64_t>& counts, Statement& counting, JobId run);
 

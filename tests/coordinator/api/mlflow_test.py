@@ -476,6 +476,17 @@ class JobsTest(unittest.TestCase):
 
 
 class MetricsTest(MlflowTest):
+    def test_a_page_of_a_history_ends_at_32_mib(self):
+        c = self.client
+        run, key, count = c.start(), "m" * 250, 105_000
+        for first in range(0, count, 1000):
+            c.post("runs/log-batch", run_id=run,
+                   metrics=[{"key": key, "value": 1, "timestamp": 1, "step": step} for step in range(first, first + 1000)])
+        page = c.get("metrics/get-history", run_id=run, metric_key=key)
+        self.assertLess(len(page["metrics"]), count)
+        rest = c.get("metrics/get-history", run_id=run, metric_key=key, page_token=page["next_page_token"])
+        self.assertEqual([p["step"] for p in page["metrics"] + rest["metrics"]], list(range(count)))
+
     def test_many_points_at_one_step(self):
         c = self.client
         run = c.start()

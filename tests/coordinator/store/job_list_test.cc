@@ -101,8 +101,9 @@ TEST_F(ListOfJobs, TheCountsNeedNoRows) {
 }
 
 TEST_F(ListOfJobs, FindsWordsAsTheSearchBoxDoes) {
-  write("UPDATE jobs SET account = 'nlp/bert' WHERE id = 3; UPDATE jobs SET account = 'nlp2' WHERE id = 4;"
-        "UPDATE jobs SET name = 'Run 5%_a' WHERE id = 5");
+  write(
+      "UPDATE jobs SET account = 'nlp/bert' WHERE id = 3; UPDATE jobs SET account = 'nlp2' WHERE id = 4;"
+      "UPDATE jobs SET name = 'Run 5%_a' WHERE id = 5");
   EXPECT_EQ(found("RUN-4"), (std::vector<std::int64_t>{4}));
   EXPECT_EQ(found("#5"), (std::vector<std::int64_t>{5}));
   EXPECT_EQ(found("3"), (std::vector<std::int64_t>{3})) << "job 3, named run-3";
@@ -124,7 +125,8 @@ TEST_F(ListOfJobs, CountsTheStatesOfAllThatMatchOtherwise) {
   filter.limit = 1;
   const JobPage page = reader_->jobs(filter);
   EXPECT_EQ(page.total, 1);
-  EXPECT_EQ(page.by_state, (std::map<JobState, std::int64_t>{{JobState::queued, 1}, {JobState::cancelled, 1}}));
+  EXPECT_EQ(page.by_state,
+            (std::map<JobState, std::int64_t>{{JobState::queued, 1}, {JobState::cancelled, 1}}));
 }
 
 // Of a job, by each key: what its view says.
@@ -160,31 +162,36 @@ std::optional<double> value_in_view(const JobView& job, JobSortKey key) {
 
 TEST_F(ListOfJobs, SortsByWhatItsViewsSayAndWindowsMakeTheWhole) {
   for (std::int64_t id = 6; id <= 60; ++id)
-    commit_now(store_, {queued_job(id, "run-" + std::to_string(id)), ExperimentText{{id}, "", "", "", "", {"{}"}}, {}, {}});
-  write("UPDATE jobs SET priority = id * 7 % 5, held_devices = id * 5 % 4, submitted_ms = id * 37 % 11;"
-        "UPDATE jobs SET step = id * 13 % 10, steps = 10, progress_ms = 0 WHERE id % 3 > 0;"
-        "UPDATE jobs SET state = 'succeeded', started_ms = id % 9, ended_ms = id WHERE id % 4 = 0;"
-        "UPDATE jobs SET target_metric = 'm', target_at_least = 1, started_ms = id % 9 WHERE id % 5 = 0;"
-        "UPDATE jobs SET target_reached_ms = id * 3 WHERE id % 10 = 0;"
-        "INSERT INTO series (job, key, attempt, last_step, last_ms, last_value)"
-        " SELECT id, CASE id % 3 WHEN 0 THEN 'train/loss' ELSE 'eval/loss' END, 1, 1, 1,"
-        " CASE id % 7 WHEN 0 THEN NULL WHEN 1 THEN 9e999 ELSE id * 11 % 17 END FROM jobs WHERE id % 8 > 1;"
-        "INSERT INTO series (job, key, attempt, last_step, last_ms, last_value)"
-        " SELECT id, CASE id % 2 WHEN 0 THEN 'train/tokens_per_second' ELSE 'train/sequences_per_second' END,"
-        " 1, 1, 1, id * 11 % 17 FROM jobs WHERE id % 6 > 1");
-  for (const JobSortKey key : {JobSortKey::id, JobSortKey::state, JobSortKey::progress, JobSortKey::loss,
-                               JobSortKey::throughput, JobSortKey::devices, JobSortKey::priority,
-                               JobSortKey::submitted, JobSortKey::time_to_train})
+    commit_now(
+        store_,
+        {queued_job(id, "run-" + std::to_string(id)), ExperimentText{{id}, "", "", "", "", {"{}"}}, {}, {}});
+  write(
+      "UPDATE jobs SET priority = id * 7 % 5, held_devices = id * 5 % 4, submitted_ms = id * 37 % 11;"
+      "UPDATE jobs SET step = id * 13 % 10, steps = 10, progress_ms = 0 WHERE id % 3 > 0;"
+      "UPDATE jobs SET state = 'succeeded', started_ms = id % 9, ended_ms = id WHERE id % 4 = 0;"
+      "UPDATE jobs SET target_metric = 'm', target_at_least = 1, started_ms = id % 9 WHERE id % 5 = 0;"
+      "UPDATE jobs SET target_reached_ms = id * 3 WHERE id % 10 = 0;"
+      "INSERT INTO series (job, key, attempt, last_step, last_ms, last_value)"
+      " SELECT id, CASE id % 3 WHEN 0 THEN 'train/loss' ELSE 'eval/loss' END, 1, 1, 1,"
+      " CASE id % 7 WHEN 0 THEN NULL WHEN 1 THEN 9e999 ELSE id * 11 % 17 END FROM jobs WHERE id % 8 > 1;"
+      "INSERT INTO series (job, key, attempt, last_step, last_ms, last_value)"
+      " SELECT id, CASE id % 2 WHEN 0 THEN 'train/tokens_per_second' ELSE 'train/sequences_per_second' END,"
+      " 1, 1, 1, id * 11 % 17 FROM jobs WHERE id % 6 > 1");
+  for (const JobSortKey key :
+       {JobSortKey::id, JobSortKey::state, JobSortKey::progress, JobSortKey::loss, JobSortKey::throughput,
+        JobSortKey::devices, JobSortKey::priority, JobSortKey::submitted, JobSortKey::time_to_train})
     for (const bool descending : {false, true}) {
       SCOPED_TRACE(kJobSortKeys[static_cast<std::size_t>(key)]);
       JobFilter filter;
       filter.sort = {key, descending};
       const JobPage all = reader_->jobs(filter);
       ASSERT_EQ(all.jobs.size(), 60u);
-      const auto rank = [key](const JobView& job) {  // what comes before the value, whichever way the order goes
-        const bool tokens = key == JobSortKey::throughput && job.latest.contains("train/tokens_per_second");
-        return !value_in_view(job, key) ? 2 : tokens ? 1 : 0;
-      };
+      const auto rank =
+          [key](const JobView& job) {  // what comes before the value, whichever way the order goes
+            const bool tokens =
+                key == JobSortKey::throughput && job.latest.contains("train/tokens_per_second");
+            return !value_in_view(job, key) ? 2 : tokens ? 1 : 0;
+          };
       EXPECT_TRUE(std::ranges::is_sorted(all.jobs, [&](const JobView& a, const JobView& b) {
         if (rank(a) != rank(b)) return rank(a) < rank(b);
         const auto of_a = value_in_view(a, key), of_b = value_in_view(b, key);
@@ -201,7 +208,9 @@ TEST_F(ListOfJobs, SortsByWhatItsViewsSayAndWindowsMakeTheWhole) {
 }
 
 TEST_F(ListOfJobs, SortsByTexts) {
-  write("UPDATE jobs SET name = 'Zoo', account = 'a' WHERE id = 2; UPDATE jobs SET name = 'ape', account = 'b' WHERE id = 3");
+  write(
+      "UPDATE jobs SET name = 'Zoo', account = 'a' WHERE id = 2; UPDATE jobs SET name = 'ape', account = 'b' "
+      "WHERE id = 3");
   JobFilter filter;
   filter.sort = {JobSortKey::name, false};
   EXPECT_EQ(ids(filter), (std::vector<std::int64_t>{3, 1, 4, 5, 2}));

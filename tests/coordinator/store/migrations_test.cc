@@ -181,14 +181,15 @@ TEST(Migrations, LeaveOutASpecThatIsMalformed) {
   )sql");
   ASSERT_NO_THROW(migrate(old));
   const auto pairs = [&](const std::string& table) {
-    Statement rows(old, "SELECT group_concat(job || ' ' || key || '=' || value, ', ') FROM (SELECT * FROM " + table +
-                            " ORDER BY job, key)");
+    Statement rows(old, "SELECT group_concat(job || ' ' || key || '=' || value, ', ') FROM (SELECT * FROM " +
+                            table + " ORDER BY job, key)");
     rows.start().next();
     return rows.text(0);
   };
   EXPECT_EQ(pairs("params"), "2 a=1");
   EXPECT_EQ(pairs("tags"),
-            "1 mlflow.runName=x, 1 mlflow.user=default, 1 podium.job=1, 2 mlflow.runName=y, 2 mlflow.source.git.commit=abc, "
+            "1 mlflow.runName=x, 1 mlflow.user=default, 1 podium.job=1, 2 mlflow.runName=y, 2 "
+            "mlflow.source.git.commit=abc, "
             "2 mlflow.user=default, 2 podium.job=2, 2 team=nlp");
 }
 

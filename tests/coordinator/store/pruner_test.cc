@@ -107,12 +107,19 @@ TEST_F(PrunerTest, KeepsARunThatEndedInThePastFromWhenItWasMade) {
     return Reader(home_.path()).history({7}, 0, 1000).size();
   };
   prune_at(kMade);
-  database.run("INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,"
-               " command, submitted_ms, ended_ms, tracked) VALUES (7, 1, '', 'succeeded', '', 0, 0, 0, 0, 0, 0, " +
-               std::to_string(to_millis(at_second(kMade))) + ", 1000, 1);"
-               "INSERT INTO history (job, time_ms, type, text, level) VALUES (7, 1, 'note', '', 'info')");
+  database.run(
+      "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, "
+      "max_restarts,"
+      " command, submitted_ms, ended_ms, tracked) VALUES (7, 1, '', 'succeeded', '', 0, 0, 0, 0, 0, 0, " +
+      std::to_string(to_millis(at_second(kMade))) +
+      ", 1000, 1);"
+      "INSERT INTO history (job, time_ms, type, text, level) VALUES (7, 1, 'note', '', 'info')");
   EXPECT_EQ(prune_at(kMade + 35'000), 1u);
-  const DueQuery query{{std::chrono::hours(1), std::chrono::hours(10), kForever, kForever}, at_second(kMade + 35'000), "", {}, 100};
+  const DueQuery query{{std::chrono::hours(1), std::chrono::hours(10), kForever, kForever},
+                       at_second(kMade + 35'000),
+                       "",
+                       {},
+                       100};
   EXPECT_EQ(Reader(home_.path()).due(query).all.jobs, 0);
   EXPECT_EQ(prune_at(kMade + 36'001), 0u);
 }

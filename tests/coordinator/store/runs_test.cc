@@ -38,10 +38,11 @@ class Runs : public testing::Test {
     std::vector<std::pair<std::size_t, bool>> answers;
     std::promise<void> all;
     for (std::size_t i = 0; i < changes.size(); ++i)
-      store_.change(std::make_shared<const RunChange>(changes[i]), [&, i](const Result<std::int64_t>& result) {
-        answers.emplace_back(i, result.ok());  // on the writer's thread
-        if (answers.size() == changes.size()) all.set_value();
-      });
+      store_.change(std::make_shared<const RunChange>(changes[i]),
+                    [&, i](const Result<std::int64_t>& result) {
+                      answers.emplace_back(i, result.ok());  // on the writer's thread
+                      if (answers.size() == changes.size()) all.set_value();
+                    });
     all.get_future().wait();
     return answers;
   }
@@ -117,7 +118,8 @@ TEST_F(Runs, KeepEveryPointOnceInWhateverOrderItComes) {
 // Points at earlier steps wait for the end of their transaction.
 TEST_F(Runs, KeepThePointsOfManyChangesOfOneTransaction) {
   const JobId runs[] = {track(1), track(2)};
-  std::map<std::pair<std::int64_t, std::string>, std::set<std::tuple<std::int64_t, std::int64_t, double>>> all;
+  std::map<std::pair<std::int64_t, std::string>, std::set<std::tuple<std::int64_t, std::int64_t, double>>>
+      all;
   std::vector<RunChange> changes;
   std::uint64_t state = 1;
   const auto any = [&](std::uint64_t below) {
@@ -137,7 +139,8 @@ TEST_F(Runs, KeepThePointsOfManyChangesOfOneTransaction) {
     EXPECT_EQ(history({place.first}, place.second), Points(points.begin(), points.end())) << place.second;
   for (const JobId run : runs)
     for (const RunMetric& metric : reader_->runs().run(run)->data.metrics)
-      EXPECT_EQ(std::tuple(metric.step, metric.time_ms, metric.value), *all.at({run.value, metric.key}).rbegin());
+      EXPECT_EQ(std::tuple(metric.step, metric.time_ms, metric.value),
+                *all.at({run.value, metric.key}).rbegin());
 }
 
 TEST_F(Runs, LimitsHoldWithinATransaction) {
@@ -168,6 +171,19 @@ TEST_F(Runs, AChangeComesAfterTheTurnThatMadeItsRun) {
     const auto done = change({number}, LogToRun{{{"m", 1, 1, 1}}, {}, {}});
     ASSERT_TRUE(done) << describe(done.errors());
   }
+}
+
+TEST_F(Runs, AnExperimentTellsTheNewestOfItsRuns) {
+  Commit turn;
+  turn.events = {{at_second(0), ExperimentCreated{{1}, "Default"}}};
+  for (std::int64_t number = 1; number <= 1005; ++number)
+    turn.events.push_back({at_second(0), RunTracked{{number}, {1}}});
+  commit_now(store_, std::move(turn));
+  const std::vector<JobId> jobs = reader_->experiment({1})->jobs;
+  ASSERT_EQ(jobs.size(), 1000u);
+  EXPECT_EQ(jobs.front(), JobId{6});
+  EXPECT_EQ(jobs.back(), JobId{1005});
+  EXPECT_EQ(reader_->experiments(10, {}).at(0).jobs, jobs);
 }
 
 TEST_F(Runs, APageOfExperimentsEndsWhereTheyAreLarge) {
@@ -309,16 +325,19 @@ TEST_F(Runs, AJobKeepsItsStateItsNameAndItsPlace) {
 
 TEST_F(Runs, TagsThatPodiumGivesAJobStayAsTheyAre) {
   start_job(store_);
-  for (const KeyValue& tag : {KeyValue{"podium.job", "2"}, {"podium.other", "x"}, {"mlflow.user", "eve"}, {"team", "x"}}) {
+  for (const KeyValue& tag :
+       {KeyValue{"podium.job", "2"}, {"podium.other", "x"}, {"mlflow.user", "eve"}, {"team", "x"}}) {
     const auto done = change({1}, LogToRun{{}, {{"p", "1"}}, {{"mine", "1"}, tag}});
     ASSERT_FALSE(done) << tag.key;
     EXPECT_THAT(describe(done.errors()), testing::HasSubstr("Podium's own"));
     EXPECT_FALSE(change({1}, RemoveRunTag{tag.key})) << tag.key;
   }
-  EXPECT_TRUE(change({1}, LogToRun{{}, {}, {{"podium.job", "1"}, {"team", "nlp"}, {"mlflow.note", "x"}}})) << "as they are";
+  EXPECT_TRUE(change({1}, LogToRun{{}, {}, {{"podium.job", "1"}, {"team", "nlp"}, {"mlflow.note", "x"}}}))
+      << "as they are";
   EXPECT_TRUE(change({1}, RemoveRunTag{"mlflow.note"}));
   const auto tags = reader_->runs().run({1})->data.tags;
-  EXPECT_TRUE(std::ranges::count(tags, KeyValue{"podium.job", "1"}) == 1 && std::ranges::count(tags, KeyValue{"team", "nlp"}) == 1);
+  EXPECT_TRUE(std::ranges::count(tags, KeyValue{"podium.job", "1"}) == 1 &&
+              std::ranges::count(tags, KeyValue{"team", "nlp"}) == 1);
   EXPECT_TRUE(change(track(2), LogToRun{{}, {}, {{"podium.job", "7"}}})) << "of a run of one's own";
 }
 

@@ -1263,6 +1263,7 @@ export interface components {
             created_ms: components["schemas"]["Millis"];
             source: components["schemas"]["Source"];
             file: string;
+            /** @description All of a submission; of an experiment of tracked runs the newest 1,000: `GET /jobs?experiment=` has all, and their number */
             jobs: number[];
         };
         Experiment: components["schemas"]["ExperimentFields"];
