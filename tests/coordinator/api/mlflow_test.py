@@ -151,13 +151,13 @@ class ExperimentsTest(MlflowTest):
         c.post("experiments/update", experiment_id=other)
 
     def test_one_with_scheduled_jobs_keeps_its_name(self):
-        c, job = self.client, self.daemon.submit(spec("of jobs")).json()["jobs"][0]["id"]
-        group = c.get("experiments/get-by-name", experiment_name="of jobs")["experiment"]["experiment_id"]
+        c, job = self.client, self.daemon.submit(spec("of-jobs")).json()["jobs"][0]["id"]
+        group = c.get("experiments/get-by-name", experiment_name="of-jobs")["experiment"]["experiment_id"]
         c.start(group)
         c.post("experiments/update", experiment_id=group, new_name="of none", **INVALID)
-        c.post("experiments/update", experiment_id=group, new_name="of jobs")
-        self.assertEqual(c.get("experiments/get-by-name", experiment_name="of jobs")["experiment"]["experiment_id"], group)
-        self.assertEqual(len(self.daemon.get("/jobs?experiment_name=of+jobs").json()["jobs"]), 2)
+        c.post("experiments/update", experiment_id=group, new_name="of-jobs")
+        self.assertEqual(c.get("experiments/get-by-name", experiment_name="of-jobs")["experiment"]["experiment_id"], group)
+        self.assertEqual(len(self.daemon.get("/jobs?experiment_name=of-jobs").json()["jobs"]), 2)
 
     def test_bad_ones_are_refused(self):
         c = self.client

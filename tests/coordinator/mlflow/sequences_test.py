@@ -251,9 +251,13 @@ class SequencesTest(unittest.TestCase):
         self.assertEqual(params["resources.walltime"][1], True)
         tags = {tag["key"]: (tag["value"], tag["submitted"]) for tag in told["tags"]}
         self.assertEqual(tags["team"], ("test", True))
-        self.client.set_tag(run_id, "team", "other")
+        with self.assertRaises(RestException) as refused:
+            self.client.set_tag(run_id, "team", "other")
+        self.assertEqual(refused.exception.code, "INVALID_PARAMETER_VALUE")
+        self.client.set_tag(run_id, "stage", "dev")
         told = self.daemon.get("/jobs/2/tracking").json()
-        self.assertIn({"key": "team", "value": "other", "submitted": False}, told["tags"])
+        self.assertIn({"key": "team", "value": "test", "submitted": True}, told["tags"])
+        self.assertIn({"key": "stage", "value": "dev", "submitted": False}, told["tags"])
         self.assertEqual(self.daemon.get("/jobs/2/artifacts").json(),
                          {"files": [{"name": "a", "folder": True, "bytes": 0}]})
         self.assertEqual(self.daemon.get("/jobs/2/artifacts?path=a").json(),
