@@ -1,6 +1,7 @@
 // podium mlperf: logs of MLPerf Training, one's own and those that others published.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -26,13 +27,19 @@ constexpr std::uintmax_t kLargestLog = std::uintmax_t{256} << 20;
 
 struct MlperfOptions {
   std::vector<std::string> files;
-  std::string round = to_string(mlperf::kUsualRound);
+  std::string round;  // "": that which the logs break least
   std::int64_t job = 0;
   std::int64_t devices = 0;  // 0: as many as the log has ranks
   std::string hardware;      // "": the log's platform
 };
 
-Round round_of(const MlperfOptions& options) {
+// The one that is named, or else the one that fits the logs.
+Round round_of(const MlperfOptions& options, const std::vector<NamedLog>& logs) {
+  if (options.round.empty()) {
+    std::vector<const mlperf::Log*> all;
+    for (const NamedLog& named : logs) all.push_back(&named.log);
+    return mlperf::fitting_round(all);
+  }
   if (const auto round = mlperf::find_round(options.round)) return *round;
   throw Failure(Exit::usage, fmt::format("there is no round \"{}\" of MLPerf Training here; there are {}",
                                          options.round, mlperf::round_names()));
@@ -51,9 +58,9 @@ NamedLog read_named(const std::string& file) {
 }
 
 void run_check(const MlperfOptions& options, Session& session) {
-  const Round round = round_of(options);
   for (const std::string& file : options.files) {
-    const json verdict = verdict_json(read_named(file), round);
+    const std::vector<NamedLog> log{read_named(file)};
+    const json verdict = verdict_json(log[0], round_of(options, log));
     const bool holds = verdict.at("holds");
     if (!holds) session.exit = Exit::refused;
     if (session.json)
@@ -65,9 +72,22 @@ void run_check(const MlperfOptions& options, Session& session) {
   }
 }
 
+// A run counts once, whatever its files are called.
+Errors equal_logs(const std::vector<NamedLog>& logs) {
+  Errors errors;
+  for (auto later = logs.begin(); later != logs.end(); ++later) {
+    const auto first = std::ranges::find(
+        logs.begin(), later, later->log.lines, [](const NamedLog& each) -> auto& { return each.log.lines; });
+    if (first != later && !later->log.lines.empty())
+      errors.push_back(
+          {ErrorCode::invalid, fmt::format("the same run as {}: give it once", first->file), later->file});
+  }
+  return errors;
+}
+
 std::vector<mlperf::Score> scores_in(const std::vector<NamedLog>& logs, Round round) {
   std::vector<mlperf::Run> runs;
-  Errors errors;
+  Errors errors = equal_logs(logs);
   for (const NamedLog& named : logs) {
     const auto run = mlperf::run_of(named.log, named.file, round);
     if (run) runs.push_back(*run);
@@ -84,18 +104,19 @@ std::vector<NamedLog> read_all(const MlperfOptions& options) {
 }
 
 void run_score(const MlperfOptions& options, Session& session) {
-  const Round round = round_of(options);
-  for (const mlperf::Score& score : scores_in(read_all(options), round)) {
+  const std::vector<NamedLog> logs = read_all(options);
+  const Round round = round_of(options, logs);
+  for (const mlperf::Score& score : scores_in(logs, round)) {
     if (!score.reasons.empty()) session.exit = Exit::refused;
     print(session.json ? to_json(score, round).dump() + "\n" : score_text(score, round, detect_terminal()));
   }
 }
 
-// Published is what holds to the rules of its round.
+// Published is what holds to the rules of its round; of runs that did not converge the score judges.
 void require_rules(const std::vector<NamedLog>& logs, Round round) {
   std::string wrong;
   for (const NamedLog& named : logs)
-    if (const json verdict = verdict_json(named, round); !verdict.at("holds"))
+    if (const json verdict = without_outcome(verdict_json(named, round)); !verdict.at("holds"))
       wrong += "\n" + verdict_text(verdict);
   if (wrong.empty()) return;
   wrong.pop_back();
@@ -104,8 +125,8 @@ void require_rules(const std::vector<NamedLog>& logs, Round round) {
 }
 
 void run_import(const MlperfOptions& options, const Session& session) {
-  const Round round = round_of(options);
   const std::vector<NamedLog> logs = read_all(options);
+  const Round round = round_of(options, logs);
   require_rules(logs, round);
   json records = json::array();
   for (mlperf::Score score : scores_in(logs, round)) {
@@ -134,18 +155,22 @@ void add_files(CLI::App& command, const Options& options) {
 }
 
 CLI::Option* add_round(CLI::App& command, const Options& options) {
-  return command.add_option("--round", options->round, "The round of MLPerf Training whose rules hold")
+  return command
+      .add_option("--round", options->round,
+                  "The round of MLPerf Training whose rules hold (default: the one that fits best)")
       ->type_name("ROUND");
 }
 
 void add_check(CLI::App& mlperf, const Options& options, Session& session) {
   CLI::App* command = mlperf.add_subcommand("check", "Hold logs to the rules, and name every deviation");
   add_files(*command, options);
-  add_round(*command, options)->capture_default_str();
+  add_round(*command, options);
   command->footer(R"(
 A finding is FILE:LINE: RULE: what is wrong; without a line it is of the whole log. A rule KEY/one, KEY/some or KEY/value
 says how many lines of a key there are and what they hold; line, benchmark, order, init-time, status, target,
-evaluation-interval and tensors are of the log as a whole (docs/interoperate.md). Exit status 4 where one does not hold.
+evaluation-interval and tensors are of the log as a whole (docs/interoperate.md). Without --round a log is held to the
+round from 1.0 on whose rules it breaks least, 4.1 before others. The evaluation interval of round 0.7 is not checked.
+Exit status 4 where a rule does not hold.
 
 Examples:
   podium mlperf check result_0.txt
@@ -157,11 +182,12 @@ Examples:
 void add_score(CLI::App& mlperf, const Options& options, Session& session) {
   CLI::App* command = mlperf.add_subcommand("score", "Compute the result that runs come to");
   add_files(*command, options);
-  add_round(*command, options)->capture_default_str();
+  add_round(*command, options);
   command->footer(R"(
 Of the times from run_start to run_stop the fastest and the slowest are left out, and the others averaged. One run that
 does not reach the target counts as the slowest; two make the result none. BERT takes ten runs, GPT-3 three; with
-others the time is shown, and the exit status is 4. Runs of several systems, or batches, are scored apart.
+others the time is shown, and the exit status is 4; so it is where a run breaks another rule than the target's, as podium
+mlperf check names them. Runs of several systems, or batches, are scored apart. The files of one call are of one round.
 
 Examples:
   podium mlperf score result_*.txt
@@ -175,7 +201,8 @@ void add_result(CLI::App& mlperf, const Options& options, Session& session) {
   add_job(*command, options->job);
   command->footer(R"(
 A training with mlperf: {benchmark: bert} in its spec writes it, and so may a program of your own, to the standard output
-of rank 0. A job that was restarted has one log, whose clock has run on.
+of rank 0. A training that was restarted has one log, whose clock has run on; of a program of your own the log is what
+its newest attempt has written.
 
 Examples:
   podium mlperf result 12 >job-12.txt
@@ -195,7 +222,7 @@ void add_import(CLI::App& mlperf, const Options& options, Session& session) {
       ->type_name("TEXT");
   command->footer(R"(
 They are rows of podium published, with their source, and never among the records. Several files of one system come to
-one time, as podium mlperf score has it. A row that is there already is left alone, and one of the same system, batch and
+one time, as podium mlperf score has it, with one run that did not converge as the slowest. A row that is there already is left alone, and one of the same system, batch and
 source replaced. The coordinator keeps them in published.json in its home.
 
 Examples:

@@ -18,6 +18,8 @@ struct NamedLog {
 // {"file","round","benchmark","division","holds","findings":[{"line","rule","message"}]}; benchmark and
 // division are null where the log does not say them, and line where a finding is of the whole log.
 nlohmann::json verdict_json(const NamedLog& log, mlperf::Round round);
+// The same without findings of how the run ended.
+nlohmann::json without_outcome(nlohmann::json verdict);
 std::string verdict_text(const nlohmann::json& verdict);
 
 nlohmann::json to_json(const mlperf::Score& score, mlperf::Round round);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <set>
 #include <tuple>
 
@@ -153,6 +154,7 @@ std::optional<double> samples_of(const Line& line, const Checked& checked) {
 }
 
 void check_interval(Checked& checked) {
+  if (checked.round < Round{1, 0}) return;
   const double batch = batch_of(checked.log);
   if (checked.division != Division::closed || !checked.benchmark || batch < 1 || batch > 1e9) return;
   const auto interval =
@@ -259,6 +261,26 @@ std::vector<Finding> check(const Log& log, Round round) {
   std::ranges::stable_sort(checked.findings, {},
                            [](const Finding& each) { return std::tuple(each.line == 0, each.line); });
   return checked.findings;
+}
+
+bool is_of_outcome(std::string_view rule) { return rule == "status" || rule == "target"; }
+
+Round fitting_round(const std::vector<const Log*>& logs) {
+  const auto broken = [&](Round round) {
+    std::size_t count = 0;
+    for (const Log* log : logs) count += check(*log, round).size();
+    return count;
+  };
+  Round best = kUsualRound;
+  std::size_t least = broken(best);
+  for (const RoundTraits& each : rounds() | std::views::reverse) {
+    if (least == 0 || each.round < Round{1, 0}) break;
+    if (const std::size_t count = broken(each.round); count < least) {
+      best = each.round;
+      least = count;
+    }
+  }
+  return best;
 }
 
 }  // namespace podium::mlperf

@@ -5,9 +5,12 @@
 //   line                               a line of the log cannot be read
 //   benchmark                          the benchmark is none of the round's whose rules are known here
 //   order                              init_start, init_stop, run_start, run_stop, and blocks behind
-//   run_start init-time                          from the first init_start to init_stop status of run_stop
+//                                      run_start
+//   init-time                          from the first init_start to init_stop
+//   status                             of run_stop
 //   target                             an evaluation within the run reaches it
-//   evaluation-interval                in samples, from one evaluation to the next (closed division)
+//   evaluation-interval                in samples, from one evaluation to the next (closed division, rounds
+//                                      from 1.0: that of 0.7 is not known here)
 //   tensors                            those that were initialised (closed division, bert, rounds 1.1 to 2.1)
 //
 // Pure.
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/mlperf/log.h"
@@ -31,6 +35,13 @@ struct Finding {
 
 // By line; those of the whole log last.
 std::vector<Finding> check(const Log& log, Round round);
+
+// Whether a rule is of how the run ended. A result may have one run that did not reach the target.
+bool is_of_outcome(std::string_view rule);
+
+// The round whose rules the logs together break least; of several the usual one, or else the newest. Round
+// 0.7, which asks for less than all others, is none of them.
+Round fitting_round(const std::vector<const Log*>& logs);
 
 // What the log says of itself; nothing where it says it not at all, more than once, or in unknown words.
 std::optional<Benchmark> benchmark_of(const Log& log);

@@ -32,6 +32,8 @@ struct Line {
 
   // A number of the metadata; nothing where there is none of that name.
   std::optional<double> number_in(const char* name) const;
+
+  bool operator==(const Line&) const = default;
 };
 
 struct BrokenLine {

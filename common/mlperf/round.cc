@@ -37,6 +37,8 @@ const RoundTraits& traits_of(Round round) {
   return *found;
 }
 
+std::span<const RoundTraits> rounds() { return kRounds; }
+
 bool has(Round round, Benchmark benchmark) {
   const RoundTraits& traits = traits_of(round);
   return benchmark == Benchmark::bert ? traits.bert : traits.gpt3;

@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,8 @@ std::optional<Round> find_round(std::string_view name);
 std::string to_string(Round round);  // "3.0"
 const RoundTraits& traits_of(Round round);
 bool has(Round round, Benchmark benchmark);
+// Ascending.
+std::span<const RoundTraits> rounds();
 // "0.7, 1.0, …"
 std::string round_names();
 

@@ -1,9 +1,11 @@
 #include "common/mlperf/score.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -37,6 +39,13 @@ void take_quality(const Log& log, Round round, Run& run) {
       evaluation->number_in("samples_count").value_or(evaluation->number_in("epoch_num").value_or(0));
 }
 
+// "run.txt breaks rules of the round: init-time, status/one"
+std::string broken_rules(const Run& run) {
+  std::set<std::string> rules;
+  for (const Finding& each : run.findings) rules.insert(each.rule);
+  return fmt::format("{} breaks rules of the round: {}", run.file, fmt::join(rules, ", "));
+}
+
 Score score_of(const Measured& of, std::vector<Run> runs) {
   Score score{of, std::move(runs), {}, {}};
   std::ranges::stable_sort(score.runs, {},
@@ -49,6 +58,8 @@ Score score_of(const Measured& of, std::vector<Run> runs) {
                                         to_string(of.benchmark), demanded, count));
   if (failed > 1)
     score.reasons.push_back(fmt::format("{} runs did not converge, and one may at most", failed));
+  for (const Run& run : score.runs)
+    if (!run.findings.empty()) score.reasons.push_back(broken_rules(run));
   if (count < 3 || failed > 1) return score;
   double sum = 0;
   for (std::int64_t i = 1; i + 1 < count; ++i) sum += score.runs[static_cast<std::size_t>(i)].seconds;
@@ -84,6 +95,8 @@ Result<Run> run_of(const Log& log, const std::string& file, Round round) {
   run.seconds = static_cast<double>(stop->time_ms - start->time_ms) / 1000;
   run.converged = stop->metadata.value("status", nlohmann::json()) == "success";
   take_quality(log, round, run);
+  run.findings = check(log, round);
+  std::erase_if(run.findings, [](const Finding& each) { return is_of_outcome(each.rule); });
   return run;
 }
 

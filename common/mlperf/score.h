@@ -28,9 +28,10 @@ struct Run {
   std::string file;
   Measured of;
   double seconds = 0;
-  bool converged = false;  // with the status success, and an evaluation that reaches the target
-  double quality = 0;      // the value of that evaluation; of others that of the last
-  double samples = 0;      // at which it reached it, as the log counts them
+  bool converged = false;              // with the status success, and an evaluation that reaches the target
+  double quality = 0;                  // the value of that evaluation; of others that of the last
+  double samples = 0;                  // at which it reached it, as the log counts them
+  std::vector<Finding> findings = {};  // but those of its outcome
 };
 
 // Refused where the log has not what a run is made of.

@@ -1,5 +1,6 @@
 // The log of MLPerf Training that a job has written: the lines of rank 0's standard output that have its
-// token. Each attempt tells the run's log from its beginning, so the newest that tells any has all of it.
+// token. Each attempt of a training tells the run's log from its beginning, so the newest that tells any has
+// all of it. Of a command it has what that attempt has told.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // podium mlperf: logs that are checked and scored here, and what goes to the coordinator and comes from it.
 #include "common/mlperf/log.h"
 #include "tests/cli/command_fixture.h"
+#include "tests/common/mlperf/real_logs.h"
 
 namespace podium {
 namespace {
@@ -95,6 +96,40 @@ TEST_F(Mlperf, ForeignFilesAreToldFromLogs) {
       "3.1, 4.0, 4.1, 5.0\n");
 }
 
+TEST_F(Mlperf, WithoutARoundALogIsHeldToTheOneThatFitsIt) {
+  const auto logs = mlperf::test::real_logs();
+  if (logs.empty()) GTEST_SKIP() << "../shared/data/mlperf is absent";
+  std::vector<std::string> arguments{"mlperf", "check"};
+  for (const auto& log : logs) arguments.push_back(write(log.name, log.text));
+  const auto all = program_.run(arguments);
+  EXPECT_EQ(all.status, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr(logs[0].name + " holds to the rules of round 2.0 for bert"));
+  const auto named = program_.run({"mlperf", "check", logs[0].name, "--round", "4.1"});
+  EXPECT_EQ(named.status, 4);
+  EXPECT_THAT(program_.run({"mlperf", "score", logs[0].name}).out,
+              AllOf(HasSubstr("round 2.0"), testing::Not(HasSubstr("breaks rules"))));
+}
+
+TEST_F(Mlperf, ARunThatBreaksARuleMakesNoResult) {
+  std::string bad = open_log(60);
+  bad.erase(0, bad.find('\n') + 1);
+  bad.erase(0, bad.find('\n') + 1);  // both init_start
+  const auto ran = program_.run({"mlperf", "score", write("bad.txt", bad)});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.out,
+              HasSubstr("not as MLPerf takes it: bad.txt breaks rules of the round: init_start/some\n"));
+}
+
+TEST_F(Mlperf, ARunCountsOnce) {
+  write("1.txt", open_log(60));
+  for (const char* command : {"score", "import"}) {
+    const auto ran = program_.run({"mlperf", command, "1.txt", write("2.txt", open_log(61)),
+                                   write("copy.txt", open_log(60)), "--round", "4.1"});
+    EXPECT_EQ(ran.status, 4);
+    EXPECT_THAT(ran.err, HasSubstr("copy.txt: the same run as 1.txt: give it once"));
+  }
+}
+
 TEST_F(Mlperf, TenRunsAreAResult) {
   const auto ran = program_.run(ten("score"));
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -150,11 +185,31 @@ TEST_F(Mlperf, AResultIsPublishedOfItsRuns) {
   EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/published").at(1).body)["records"][0]["devices"], 16);
 }
 
+TEST_F(Mlperf, AResultMayHaveOneRunThatDidNotConverge) {
+  fake_.on("POST /api/v1/published",
+           json{{"added", 1}, {"replaced", 0}, {"unchanged", 0}, {"published", json::array()}});
+  auto arguments = ten("import");
+  write("1.txt", open_log(60, 0.1, "aborted"));
+  arguments.insert(arguments.end(), {"--round", "4.1"});
+  const auto ran = program_.run(arguments);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  // Of 2 to 10 minutes and the one that failed 2 and the failed one are left out.
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/published").at(0).body)["records"][0]["value"], 6.5);
+  write("2.txt", open_log(120, 0.1, "aborted"));
+  const auto two = program_.run(arguments);
+  EXPECT_EQ(two.status, 4);
+  EXPECT_THAT(two.err, HasSubstr("10 runs of bert on anvil come to no time"));
+}
+
 TEST_F(Mlperf, WhatDoesNotHoldIsNotPublished) {
-  const auto ran = program_.run({"mlperf", "import", write("1.txt", open_log(60, 0.1)), "--round", "4.1"});
+  const auto ran = program_.run(
+      {"mlperf", "import", write("1.txt", ":::MLLOG {\n" + open_log(60, 0.1)), "--round", "4.1"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("nothing is imported: is --round 4.1 theirs?"),
-                             HasSubstr("1.txt:12: target: ")));
+                             HasSubstr("1.txt:1: line: "), testing::Not(HasSubstr("target"))));
+  const auto failed = program_.run({"mlperf", "import", write("1.txt", open_log(60, 0.1)), "--round", "4.1"});
+  EXPECT_EQ(failed.status, 4);
+  EXPECT_THAT(failed.err, HasSubstr("1 run of bert on anvil comes to no time"));
   const auto two = program_.run(
       {"mlperf", "import", write("1.txt", open_log(60)), write("2.txt", open_log(61)), "--round", "4.1"});
   EXPECT_EQ(two.status, 4);

@@ -1,7 +1,7 @@
 // Rules that the published logs do not show, and MLPerf's own figures.
 #include "common/mlperf/check.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "common/mlperf/rules.h"
 
@@ -74,6 +74,43 @@ TEST(MlperfCheck, Round07AskedForLess) {
   EXPECT_EQ(broken(8192, 0.706, {0, 7}), none);
   EXPECT_EQ(broken(8192, 0.7059, {0, 7}), target);
   EXPECT_EQ(broken(8192, 0.712, {1, 0}), target);
+}
+
+TEST(MlperfCheck, TheIntervalOfRound07IsNotKnown) {
+  Story story = begun("closed", "bert", 448);
+  story.say("eval_accuracy", 0.72, {{"epoch_num", 77}});
+  const std::string text = ended(story).text;
+  EXPECT_THAT(rules_broken(text, {1, 0}), testing::Contains("evaluation-interval"));
+  EXPECT_THAT(rules_broken(text, {0, 7}), testing::Not(testing::Contains("evaluation-interval")));
+}
+
+TEST(MlperfCheck, TheRoundThatFitsIsTheOneThatIsBrokenLeast) {
+  const auto fitting = [](std::vector<std::string> texts) {
+    std::vector<Log> logs;
+    for (const std::string& text : texts) logs.push_back(read_log(text));
+    std::vector<const Log*> all;
+    for (const Log& log : logs) all.push_back(&log);
+    return fitting_round(all);
+  };
+  const auto keys = [](std::initializer_list<const char*> some) {
+    Story story = begun("closed", "bert", 448);
+    for (const char* key : some) story.say(key, 1);
+    return ended(story).text;
+  };
+  EXPECT_EQ(fitting({keys({})}), kUsualRound);
+  EXPECT_EQ(fitting({keys({"opt_lamb_epsilon"})}), kUsualRound);
+  EXPECT_EQ(fitting({keys({"opt_epsilon", "opt_epsilon"})}), kUsualRound);
+  Story older = begun("closed", "bert", 448);
+  older.say("opt_epsilon", 1);
+  for (const std::string& tensor : bert_tensors())
+    older.say("weights_initialization", nullptr, {{"tensor", tensor}});
+  const std::string text = ended(older).text;
+  EXPECT_EQ(fitting({text}), (Round{2, 0}));
+  EXPECT_EQ(fitting({text, keys({"opt_lamb_epsilon"}), keys({"opt_lamb_epsilon"})}), kUsualRound);
+  Story lax = begun("open", "bert", 448);  // as round 0.7 would have it
+  lax.say("eval_accuracy", 0.713, {{"epoch_num", 77}});
+  EXPECT_EQ(fitting({ended(lax).text}), kUsualRound);
+  EXPECT_EQ(fitting({"nothing"}), kUsualRound);
 }
 
 TEST(MlperfCheck, ABenchmarkWithoutRulesHereIsTold) {

@@ -294,6 +294,16 @@ TEST_F(MutatedLogs, ABrokenLineIsTold) {
     });
 }
 
+TEST_F(MutatedLogs, ALogHoldsToTheRoundThatFitsIt) {
+  for (const RealLog& real : logs) {
+    SCOPED_TRACE(real.name);
+    const Log log = read_log(real.text);
+    const Round round = fitting_round({&log});
+    EXPECT_TRUE(check(log, round).empty()) << to_string(round);
+    EXPECT_EQ(round == kUsualRound, (Round{2, 1} < real.round)) << to_string(round);
+  }
+}
+
 TEST_F(MutatedLogs, ARoundHasItsOwnRules) {
   for (const RealLog& log : logs) {
     SCOPED_TRACE(log.name);

@@ -57,6 +57,14 @@ TEST(MlperfScore, TheNumberOfRunsIsGiven) {
   EXPECT_TRUE(only_score(runs).reasons.empty());
 }
 
+TEST(MlperfScore, WhatBreaksOtherRulesIsNoResult) {
+  auto broken = run(10);
+  broken.findings = {{7, "order", ""}, {9, "init-time", ""}, {12, "order", ""}};
+  const Score score = only_score({broken, run(20), run(31)});
+  EXPECT_EQ(score.seconds, 20);
+  EXPECT_EQ(score.reasons, std::vector<std::string>{"run breaks rules of the round: init-time, order"});
+}
+
 TEST(MlperfScore, RunsOfAnotherKindAreApart) {
   auto other = run(5);
   other.of.global_batch = 4096;
@@ -71,6 +79,7 @@ TEST(MlperfScore, ThePublishedLogsComeToThePublishedTimes) {
     const auto each = run_of(read_log(log.text), log.name, log.round);
     ASSERT_TRUE(each.ok()) << describe(each.errors());
     EXPECT_TRUE(each->converged);
+    EXPECT_TRUE(each->findings.empty());
     runs.push_back(*each);
   }
   // run_stop - run_start of the files: 1652765732474 - 1652753438541, and so on.
@@ -104,7 +113,11 @@ TEST(MlperfScore, ALogWithoutItsEndsIsNoRun) {
   test::Lines failed(logs[0].text);
   failed.change(failed.first("run_stop"),
                 [](nlohmann::json& line) { line["metadata"]["status"] = "aborted"; });
-  EXPECT_FALSE(run_of(read_log(failed.text()), "log.txt", logs[0].round)->converged);
+  failed.erase_all("cache_clear");
+  const auto run = run_of(read_log(failed.text()), "log.txt", logs[0].round);
+  EXPECT_FALSE(run->converged);
+  ASSERT_EQ(run->findings.size(), 1u);  // the status is not one of them
+  EXPECT_EQ(run->findings[0].rule, "cache_clear/some");
 }
 
 }  // namespace
