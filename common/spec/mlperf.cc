@@ -2,7 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
 #include <optional>
+#include <string>
 
 #include "common/model/mlperf_spec.h"
 
@@ -64,6 +66,59 @@ void check_interval(const Facts& facts, Benchmark benchmark, Problems& problems)
                     steps));
 }
 
+// What the rules give for GPT-3 (common/mlperf/rules.cc), where Podium's specs have it.
+struct Given {
+  const char* at;
+  double value;
+};
+
+constexpr std::array kGivenOfGpt3{
+    Given{"/training/sequence_length", 2048}, Given{"/training/optimizer/beta1", 0.9},
+    Given{"/training/optimizer/beta2", 0.95}, Given{"/training/optimizer/epsilon", 1e-8},
+    Given{"/training/optimizer/clip", 1.0},
+};
+
+constexpr const char* kOpen = ", or set mlperf.division to open";
+
+void check_hyperparameters(const Facts& facts, Problems& problems) {
+  for (const Given& given : kGivenOfGpt3)
+    if (const auto value = facts.number(given.at); value && *value != given.value)
+      problems.add(given.at, fmt::format("MLPerf's closed division trains gpt3 with {} {}: write that{}",
+                                         dotted(given.at), given.value, kOpen));
+  if (const auto rate = facts.number("/training/optimizer/lr"); rate && *rate != 2e-5 && *rate != 3e-5)
+    problems.add(
+        "/training/optimizer/lr",
+        fmt::format("MLPerf's closed division trains gpt3 with training.optimizer.lr 2e-05 or 3e-05: write "
+                    "one of them{}",
+                    kOpen));
+  if (const auto decay = facts.text("/training/schedule/decay"); decay && *decay != "cosine")
+    problems.add(
+        "/training/schedule/decay",
+        fmt::format("MLPerf's closed division trains gpt3 with training.schedule.decay cosine: write that{}",
+                    kOpen));
+}
+
+// What a spec of the closed division may not choose.
+void check_closed(const Facts& facts, Benchmark benchmark, Problems& problems) {
+  if (facts.text("/mlperf/division") != to_string(mlperf::Division::closed)) return;
+  const mlperf::Quality quality = official_quality(benchmark);
+  const Demands demands = demands_of(benchmark);
+  const char* const bound = quality.more ? "at_least" : "at_most";
+  if (facts.text("/target/metric") == demands.metric &&
+      facts.number(std::string("/target/") + bound) != quality.target)
+    problems.add("/target", fmt::format("MLPerf's closed division trains {} to {} {} {}: leave target out{}",
+                                        to_string(benchmark), demands.metric, bound, quality.target, kOpen));
+  if (const auto sequences = facts.integer("/evaluate/sequences");
+      sequences && *sequences != demands.sequences)
+    problems.add(
+        "/evaluate/sequences",
+        fmt::format("MLPerf's closed division evaluates {} on {} held-out sequences: leave "
+                    "evaluate.sequences out{}",
+                    to_string(benchmark),
+                    demands.sequences == kAllHeldOut ? "all" : std::to_string(demands.sequences), kOpen));
+  if (benchmark == Benchmark::gpt3) check_hyperparameters(facts, problems);
+}
+
 }  // namespace
 
 void fill_mlperf(json& filled) {
@@ -101,6 +156,10 @@ void check_mlperf(const Facts& facts, Problems& problems) {
     problems.add_missing("/evaluate/data",
                          "mlperf needs held-out text: add \"evaluate: {data: heldout.txt}\"");
   check_interval(facts, *benchmark, problems);
+  check_closed(facts, *benchmark, problems);
+  if (facts.has("/resources/devices/min") || facts.has("/resources/devices/max"))
+    problems.add("/resources/devices",
+                 "MLPerf measures a system of one size; write one number under resources.devices");
   if (facts.has("/training/phases"))
     problems.add_key("/training/phases",
                      "MLPerf measures a training of one phase; leave training.phases out");

@@ -31,7 +31,7 @@ resources: {devices: 2, per_node: 1, kind: cpu, walltime: 10m}
 checkpoint: {every: 10 steps}
 evaluate: {data: heldout.txt, sequences: 100}
 target: {metric: eval/mlm_accuracy, at_least: 0.0}
-mlperf: {benchmark: bert, organisation: ACME}
+mlperf: {benchmark: bert, division: open, organisation: ACME}
 )";
 
 std::string result_of(const Cluster& cluster, JobId job) {
