@@ -9,6 +9,7 @@
 #include "cli/curves/number_text.h"
 #include "cli/curves/summary.h"
 #include "cli/metric_name.h"
+#include "cli/run_limits.h"
 #include "cli/terminal.h"
 #include "cli/tracked_run.h"
 
@@ -16,8 +17,6 @@ namespace podium::cli {
 namespace {
 
 constexpr char kHashTag[] = "podium.import.hash";
-constexpr std::size_t kLongestValue = 6000, kLongestTag = 8000;  // of MLflow's limits, in bytes
-
 // What metrics are called here, by what the source calls them.
 class MetricNames {
  public:
@@ -58,13 +57,14 @@ class Importer {
     if (runs_.empty()) throw Failure(Exit::refused, source_.path + " has no points that could be taken");
     result_.warnings = source_.warnings;
     result_.warnings.insert(result_.warnings.end(), names_.warnings().begin(), names_.warnings().end());
+    check_limits();
     experiment_ = experiment_of(connection_, wish_.experiment);
     for (auto& [name, run] : runs_) {
       if (!wish_.again) run.found = find_run(connection_, experiment_, name, kHashTag, run.summary.hash());
       if (!is_there(run)) points_ += run.summary.points();
     }
     try {
-      send();
+      if (points_ > 0) send();
     } catch (...) {
       give_up();
       throw;
@@ -75,6 +75,7 @@ class Importer {
  private:
   struct Run {
     CurveSummary summary;
+    TextPairs parameters;
     std::optional<FoundRun> found;
     std::optional<RunLog> log;
     std::uint64_t sent = 0;
@@ -90,6 +91,39 @@ class Importer {
     });
   }
 
+  // What the coordinator would refuse only when a part of the runs is written.
+  void check_limits() {
+    check_name("experiment", wish_.experiment, kLongestExperimentName);
+    for (auto& [name, run] : runs_) {
+      check_name("run", name, kLongestRunName);
+      check_count(name, "metrics", run.summary.metrics().size(), kMostRunMetrics, "; --metric chooses some");
+      const auto parameters = source_.parameters.find(name);
+      if (parameters == source_.parameters.end()) continue;
+      run.parameters = parameters_of(name, parameters->second);
+      check_count(name, "parameters", run.parameters.size(), kMostRunParameters);
+    }
+  }
+
+  TextPairs parameters_of(const std::string& run, const HyperParameters& written) {
+    std::map<std::string, std::string> by_name, owners;
+    for (const auto& [key, value] : written) {
+      const std::string text = valid_text(parameter_value(value));
+      const std::string name = metric_name(key);
+      if (is_longer(text, kLongestParameter)) {
+        result_.warnings.push_back(fmt::format(
+            "{}: the parameter {} is left out: it has more than {} characters", run, key, kLongestParameter));
+        continue;
+      }
+      const std::string& owner = owners.emplace(name, key).first->second;
+      if (owner != key)
+        result_.warnings.push_back(
+            fmt::format("{}: the parameter {} is left out: {} is {} here, too", run, key, owner, name));
+      else
+        by_name[name] = text;
+    }
+    return {by_name.begin(), by_name.end()};
+  }
+
   void send() {
     CountProgress progress("point", points_);
     std::uint64_t done = 0;
@@ -99,7 +133,10 @@ class Importer {
         return;  // it has grown meanwhile
       Run& run = at->second;
       if (is_there(run)) return;
-      if (!run.log) run.log.emplace(connection_, experiment_, new_run(tagged.run, run), run.found);
+      if (!run.log) {
+        run.log.emplace(connection_, experiment_, new_run(tagged.run, run), run.found);
+        run.log->begin();
+      }
       run.log->add(metric, tagged.point);
       progress.tell(++done);
       if (++run.sent < run.summary.points()) return;
@@ -112,18 +149,10 @@ class Importer {
   }
 
   NewRun new_run(const std::string& name, const Run& run) {
-    NewRun made{name, run.summary.first_ms(), run.summary.last_ms(), {}, {}};
-    made.tags = {{"podium.import.format", source_.format},
-                 {"podium.import.source", source_.path.substr(0, kLongestTag)},
-                 {kHashTag, run.summary.hash()}};
-    const auto parameters = source_.parameters.find(name);
-    if (parameters == source_.parameters.end()) return made;
-    std::map<std::string, std::string> by_name;
-    for (const auto& [key, value] : parameters->second)
-      if (const std::string text = parameter_value(value); text.size() <= kLongestValue)
-        by_name[metric_name(key)] = text;
-    made.parameters.assign(by_name.begin(), by_name.end());
-    return made;
+    const TextPairs tags{{"podium.import.format", source_.format},
+                         {"podium.import.source", valid_text(source_.path.substr(0, kLongestTag))},
+                         {kHashTag, run.summary.hash()}};
+    return {name, run.summary.first_ms(), run.summary.last_ms(), tags, run.parameters};
   }
 
   // As far as that can be done: the coordinator may be why.
@@ -143,6 +172,7 @@ class Importer {
   }
 
   Import tell() {
+    for (std::string& warning : result_.warnings) warning = valid_text(warning);
     for (const auto& [name, run] : runs_) {
       const std::string outcome = is_there(run) ? "already imported" : run.found ? "continued" : "imported";
       const std::int64_t job = run.log ? run.log->job() : job_of(run.found->id);

@@ -16,7 +16,7 @@ using nlohmann::json;
 // Of one request.
 constexpr std::size_t kMostMetrics = 1000, kMostParameters = 100;
 
-json as_list(const std::vector<std::pair<std::string, std::string>>& pairs) {
+json as_list(const TextPairs& pairs) {
   json list = json::array();
   for (const auto& [key, value] : pairs) list.push_back({{"key", key}, {"value", value}});
   return list;
@@ -58,10 +58,9 @@ std::optional<FoundRun> find_run(KeptConnection& connection, const std::string& 
 
 RunLog::RunLog(KeptConnection& connection, const std::string& experiment, NewRun run,
                const std::optional<FoundRun>& found)
-    : connection_(&connection), run_(std::move(run)) {
+    : connection_(&connection), run_(std::move(run)), continued_(found.has_value()) {
   if (found) {
     id_ = found->id;
-    set_status("RUNNING");
   } else {
     const json made = connection.post_mlflow("/runs/create", {{"experiment_id", experiment},
                                                               {"user_id", user_name()},
@@ -70,10 +69,10 @@ RunLog::RunLog(KeptConnection& connection, const std::string& experiment, NewRun
                                                               {"tags", as_list(run_.tags)}});
     id_ = text_field(made.at("run").at("info"), "run_id");
   }
-  log_parameters();
 }
 
-void RunLog::log_parameters() {
+void RunLog::begin() {
+  if (continued_) set_status("RUNNING");
   for (std::size_t at = 0; at < run_.parameters.size(); at += kMostParameters) {
     const auto begin = run_.parameters.begin() + static_cast<std::ptrdiff_t>(at);
     const auto count = std::min(kMostParameters, run_.parameters.size() - at);

@@ -18,11 +18,12 @@ namespace podium::cli {
 // The experiment of this name, made where there is none: its id.
 std::string experiment_of(KeptConnection& connection, const std::string& name);
 
+using TextPairs = std::vector<std::pair<std::string, std::string>>;
+
 struct NewRun {
   std::string name;
   std::int64_t start_ms = 0, end_ms = 0;
-  std::vector<std::pair<std::string, std::string>> tags;
-  std::vector<std::pair<std::string, std::string>> parameters;
+  TextPairs tags, parameters;
 };
 
 struct FoundRun {
@@ -36,10 +37,11 @@ std::optional<FoundRun> find_run(KeptConnection& connection, const std::string& 
 
 class RunLog {
  public:
-  // Makes the run, or goes on with `found`.
+  // Makes the run, or goes on with `found`. What follows may throw, and then fail() tells of it.
   RunLog(KeptConnection& connection, const std::string& experiment, NewRun run,
          const std::optional<FoundRun>& found);
 
+  void begin();  // logs the parameters
   void add(const std::string& metric, const CurvePoint& point);
   void flush();
   void finish();
@@ -48,11 +50,11 @@ class RunLog {
   std::int64_t job() const { return job_of(id_); }
 
  private:
-  void log_parameters();
   void set_status(const char* status);
 
   KeptConnection* connection_;
   NewRun run_;
+  bool continued_;
   std::string id_;
   std::string metrics_;  // the batch as JSON, without its brackets
   std::size_t waiting_ = 0;

@@ -45,7 +45,17 @@ def tensor(tag, step, value):
 
 
 def hyperparameters(**values):
-    start = b"".join(field(1, field(1, key.encode()) + field(2, field(2, value))) for key, value in values.items())
+    return parameters({key: field(2, value) for key, value in values.items()})
+
+
+def texts(**values):
+    """Hyperparameters that are text or, as no other writer has them, any bytes."""
+    encoded = {key: value.encode() if isinstance(value, str) else value for key, value in values.items()}
+    return parameters({key: field(3, value) for key, value in encoded.items()})
+
+
+def parameters(values):
+    start = b"".join(field(1, field(1, key.encode()) + field(2, value)) for key, value in values.items())
     plugin = field(1, b"hparams") + field(2, field(3, start))
     return event(0, field(1, b"_hparams_/session_start_info") + field(9, field(1, plugin)))
 

@@ -2,8 +2,10 @@
 done, broken or refused."""
 
 import csv
+import http.server
 import json
 import math
+import os
 import pathlib
 import shutil
 import signal
@@ -11,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -18,7 +21,33 @@ BIN = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "coordinator" / "api"))
 sys.argv.insert(1, str(BIN / "podium-coordinator"))
 from daemon import USER, WAIT, Daemon, wait_for  # noqa: E402
-from event_writer import TIME, event, field, hyperparameters, session_start, simple, tensor  # noqa: E402
+from event_writer import TIME, event, field, hyperparameters, session_start, simple, tensor, texts  # noqa: E402
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """What stands before a coordinator, and refuses parameters."""
+    protocol_version = "HTTP/1.1"
+    daemon = None
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if b'"params"' in body:
+            return self.answer(400, b'{"error_code":"INVALID_PARAMETER_VALUE","message":"no parameters today"}')
+        reply = self.daemon.request(self.command, self.path, body or None, USER, Content_Type="application/json")
+        self.answer(reply.status, reply.body)
+
+    do_GET = do_POST
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
 
 class ImportTest(unittest.TestCase):
     @classmethod
@@ -160,6 +189,69 @@ class ImportTest(unittest.TestCase):
         (self.folder / "empty").mkdir()
         self.refused(2, "has no event files", "tensorboard", "empty")
         self.assertEqual(self.jobs(), jobs)
+
+    def test_a_run_whose_parameters_are_refused_is_told(self):
+        Refusing.daemon = self.daemon
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.write("logs/refused/events.out.tfevents.1.h", hyperparameters(lr=0.5) + simple("loss", 1, 1))
+        environment = self.environment() | {"PODIUM_COORDINATOR": f"http://127.0.0.1:{server.server_port}"}
+        ran = subprocess.run([BIN / "podium", "import", "tensorboard", "logs"], capture_output=True, text=True,
+                             env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, timeout=WAIT)
+        self.assertEqual(ran.returncode, 4, ran.stderr)
+        self.assertIn("no parameters today", ran.stderr)
+        (job,) = self.daemon.get("/jobs?name=refused", token=USER).json()["jobs"]
+        self.assertIn(f"refused is half imported as job {job['id']}, which is marked as failed", ran.stderr)
+        self.assertEqual(job["state"], "failed")
+
+    def test_limits_are_met_before_anything_is_written(self):
+        jobs = self.jobs()
+        self.write("a.csv", f"run,metric,step,value\na,loss,1,2\n{'n' * 251},loss,1,2\n")
+        self.refused(4, "has more than 250 characters", "csv", "a.csv")
+        self.write("b.csv", "step,a\n1,2\n")
+        self.refused(4, "has more than 500 characters", "csv", "b.csv", "--experiment", "e" * 501)
+        self.write("c.csv", "run,metric,step,value\na,loss,1,2\n" + "".join(f"b,m{n},1,2\n" for n in range(20_001)))
+        self.refused(4, "the run b has 20001 metrics, and a run can have 20000; --metric chooses some", "csv", "c.csv")
+        many = hyperparameters(**{f"p{n}": 1.0 for n in range(10_001)})
+        self.write("d/a/events.out.tfevents.1.h", simple("loss", 1, 1))
+        self.write("d/b/events.out.tfevents.1.h", many + simple("loss", 1, 1))
+        self.refused(4, "the run b has 10001 parameters, and a run can have 10000", "tensorboard", "d")
+        self.assertEqual(self.jobs(), jobs)
+        runs, _ = self.taken("csv", "b.csv", "--run", "é" * 250, "--experiment", "é" * 500)
+        self.assertEqual(self.job(runs["é" * 250]["job"])["state"], "succeeded")
+
+    def test_parameters_that_are_too_long_are_told(self):
+        self.write("long/a/events.out.tfevents.1.h", simple("loss", 1, 1) +
+                   texts(longest="é" * 6000, longer="x" * 6001))
+        runs, warnings = self.taken("tensorboard", "long")
+        self.assertEqual(warnings, ["a: the parameter longer is left out: it has more than 6000 characters"])
+        self.assertEqual(self.job(runs["a"]["job"])["state"], "succeeded")
+
+    def test_parameters_of_one_name_are_told(self):
+        self.write("same/a/events.out.tfevents.1.h", simple("loss", 1, 1) + hyperparameters(**{"a(": 1.0, "a)": 2.0}) +
+                   hyperparameters(**{"a(": 3.0}))
+        self.assertEqual(self.taken("tensorboard", "same")[1], ["a: the parameter a) is left out: a( is a_ here, too"])
+
+    def test_text_that_is_no_utf8(self):
+        jobs = self.jobs()
+        name = b"bad\xff"
+        self.write("good/a/events.out.tfevents.1.h", simple("loss", 1, 1) + texts(kind=b"a\xffb"))
+        (self.folder / "bad").mkdir()
+        shutil.copytree(self.folder / "good", self.folder / "bad" / os.fsdecode(name))
+        self.refused(4, "the name of the run bad\N{REPLACEMENT CHARACTER}/a is no UTF-8", "tensorboard", "bad")
+        self.assertEqual(self.jobs(), jobs)
+        os.rename(self.folder / "good", self.folder / os.fsdecode(name))
+        self.refused(4, "the name of the experiment bad\N{REPLACEMENT CHARACTER} is no UTF-8", "tensorboard", name)
+        runs, _ = self.taken("tensorboard", name, "--experiment", "good")
+        labels = self.job(runs["a"]["job"])["labels"]
+        self.assertTrue(labels["podium.import.source"].endswith("/bad\N{REPLACEMENT CHARACTER}"), labels)
+        mlflow = "/api/2.0/mlflow"
+        experiment = self.daemon.request("GET", mlflow + "/experiments/get-by-name?experiment_name=good", token=USER).json()
+        (run,) = self.daemon.request("POST", mlflow + "/runs/search",
+                                     {"experiment_ids": [experiment["experiment"]["experiment_id"]]}, USER).json()["runs"]
+        self.assertEqual(run["data"]["params"], [{"key": "kind", "value": "a\N{REPLACEMENT CHARACTER}b"}])
 
     def test_half_an_import_is_marked_and_goes_on(self):
         self.write("big.csv", "step,loss\n" + "".join(f"{step},{1 / step}\n" for step in range(1, 400_000)))
