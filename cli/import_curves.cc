@@ -34,10 +34,11 @@ struct CurveOptions {
 
 constexpr std::size_t kMostNamed = 10;  // of the tags that are left out
 
-// What a file or a folder is called, without its ending.
+// What a file without its ending, or a folder is called.
 std::string stem_of(const fs::path& path) {
-  const fs::path name = fs::absolute(path).lexically_normal();
-  return (name.has_filename() ? name : name.parent_path()).stem().string();
+  const fs::path full = fs::absolute(path).lexically_normal();
+  const fs::path name = full.has_filename() ? full : full.parent_path();
+  return (fs::is_directory(path) ? name.filename() : name.stem()).string();
 }
 
 std::string others_text(const EventStream& stream) {
@@ -49,15 +50,31 @@ std::string others_text(const EventStream& stream) {
   return fmt::format("{}: what is no scalar is left out: {}", stream.run(), names);
 }
 
+std::vector<EventFolder> named_folders(const CurveOptions& options) {
+  const std::string own = options.run.empty() ? stem_of(options.path) : options.run;
+  std::vector<EventFolder> folders = event_folders(options.path);
+  const auto of_name = [&](const std::string& run) {
+    return std::ranges::find(folders, run, &EventFolder::run);
+  };
+  const auto above = of_name(".");
+  if (above == folders.end()) return folders;
+  if (of_name(own) != folders.end())
+    throw Failure(Exit::usage,
+                  fmt::format("{} and its folder {} would both be the run {}; --run names the first",
+                              options.path, own, own));
+  above->run = own;
+  return folders;
+}
+
 CurveSource events_in(const CurveOptions& options) {
   const auto streams = std::make_shared<std::vector<EventStream>>();
-  for (EventFolder& folder : event_folders(options.path)) {
-    if (folder.run == ".") folder.run = options.run.empty() ? stem_of(options.path) : options.run;
-    streams->emplace_back(std::move(folder));
-  }
+  for (EventFolder& folder : named_folders(options)) streams->emplace_back(std::move(folder));
   if (streams->empty())
     throw Failure(Exit::usage, options.path + " has no event files: their names have tfevents in them");
   CurveSource source{"tensorboard", fs::absolute(options.path).lexically_normal().string(), {}, {}, {}};
+  for (const fs::path& link : linked_folders(options.path))
+    source.warnings.push_back(link.string() +
+                              " is a link to a folder, and is left out; import what it names");
   for (const EventStream& stream : *streams) {
     source.parameters[stream.run()] = stream.parameters();
     for (const std::string& broken : stream.broken())

@@ -37,6 +37,16 @@ std::vector<EventFolder> event_folders(const fs::path& folder) {
   return folders;
 }
 
+std::vector<fs::path> linked_folders(const fs::path& folder) {
+  std::vector<fs::path> links;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    std::error_code broken;
+    if (entry.is_symlink() && entry.is_directory(broken)) links.push_back(entry.path());
+  }
+  std::ranges::sort(links);
+  return links;
+}
+
 std::string event_file_name(std::int64_t time_ms, const std::string& host) {
   return fmt::format("events.out.tfevents.{:010}.{}", time_ms / 1000, host);
 }

@@ -25,8 +25,9 @@ struct EventFolder {
   std::vector<EventFile> files;
 };
 
-// By run. Throws std::system_error where a folder cannot be read.
+// By run, without those that are only linked to. Throws std::system_error where a folder cannot be read.
 std::vector<EventFolder> event_folders(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> linked_folders(const std::filesystem::path& folder);  // by name
 
 // "events.out.tfevents.1700000000.host": of a stream that begins then.
 std::string event_file_name(std::int64_t time_ms, const std::string& host);

@@ -253,6 +253,23 @@ class ImportTest(unittest.TestCase):
                                      {"experiment_ids": [experiment["experiment"]["experiment_id"]]}, USER).json()["runs"]
         self.assertEqual(run["data"]["params"], [{"key": "kind", "value": "a\N{REPLACEMENT CHARACTER}b"}])
 
+    def test_what_runs_of_folders_are_called(self):
+        self.write("lr0.001/events.out.tfevents.1.h", simple("loss", 1, 1))
+        self.assertEqual(set(self.taken("tensorboard", "lr0.001")[0]), {"lr0.001"})
+        self.write("runs/events.out.tfevents.1.h", simple("loss", 1, 1))
+        self.write("runs/runs/events.out.tfevents.1.h", simple("loss", 1, 2))
+        self.refused(2, "runs and its folder runs would both be the run runs", "tensorboard", "runs")
+        self.assertEqual(set(self.taken("tensorboard", "runs", "--run", "above")[0]), {"above", "runs"})
+
+    def test_links_to_folders_are_told(self):
+        self.write("there/events.out.tfevents.1.h", simple("loss", 1, 1))
+        self.write("links/a/events.out.tfevents.1.h", simple("loss", 1, 2))
+        (self.folder / "links" / "b").symlink_to("../there")
+        (self.folder / "links" / "gone").symlink_to("nowhere")
+        runs, warnings = self.taken("tensorboard", "links")
+        self.assertEqual(set(runs), {"a"})
+        self.assertEqual(warnings, ["links/b is a link to a folder, and is left out; import what it names"])
+
     def test_half_an_import_is_marked_and_goes_on(self):
         self.write("big.csv", "step,loss\n" + "".join(f"{step},{1 / step}\n" for step in range(1, 400_000)))
         child = subprocess.Popen([BIN / "podium", "import", "csv", "big.csv"], env=self.environment(), cwd=self.folder,
