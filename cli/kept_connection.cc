@@ -24,14 +24,13 @@ std::string mlflow_target(std::string_view path, const Query& query) {
 }  // namespace
 
 KeptConnection::KeptConnection(const Client& client)
-    : client_(client),
-      signals_(loop_, SIGINT, SIGTERM),
-      http_(loop_.get_executor(), client.server(), client.options()) {}
+    : client_(client), signals_(loop_), http_(loop_.get_executor(), client.server(), client.options()) {}
 
 HttpResponse KeptConnection::exchange(const HttpRequest& request) {
   std::optional<HttpResponse> response;
   std::exception_ptr failure;
   bool interrupted = false;
+  for (const int signal : {SIGINT, SIGTERM}) signals_.add(signal);
   signals_.async_wait([&](const boost::system::error_code& error, int) {
     if (error) return;
     interrupted = true;

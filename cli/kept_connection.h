@@ -13,7 +13,8 @@
 
 namespace podium::cli {
 
-// SIGINT or SIGTERM came. The connection can be used on, to leave things in order.
+// SIGINT or SIGTERM came. The connection can be used on, to leave things in order. Before the first request
+// they end the process, as there is nothing to leave in order.
 struct Interrupted {};
 
 class KeptConnection {

@@ -270,6 +270,18 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(set(runs), {"a"})
         self.assertEqual(warnings, ["links/b is a link to a folder, and is left out; import what it names"])
 
+    def test_a_signal_ends_the_reading_before_the_first_request(self):
+        os.mkfifo(self.folder / "slow.csv")
+        child = subprocess.Popen([BIN / "podium", "import", "csv", "slow.csv"], env=self.environment(), cwd=self.folder,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        with open(self.folder / "slow.csv", "wb") as pipe:  # it reads now, and waits for more
+            pipe.write(b"step,loss\n1,2\n")
+            pipe.flush()
+            child.terminate()
+            self.assertEqual(child.wait(WAIT), -signal.SIGTERM)
+
     def test_half_an_import_is_marked_and_goes_on(self):
         self.write("big.csv", "step,loss\n" + "".join(f"{step},{1 / step}\n" for step in range(1, 400_000)))
         child = subprocess.Popen([BIN / "podium", "import", "csv", "big.csv"], env=self.environment(), cwd=self.folder,
