@@ -30,13 +30,15 @@ struct BodySink {
   std::function<bool(std::string_view)> on_data = {};
   Milliseconds idle_timeout{};                            // between two pieces for on_data
   std::function<void(const HttpResponse&)> on_head = {};  // before them
+  bool may_be_cut = false;                                // the body: what fails after the head is no failure
 };
 
 // What became of one exchange.
 struct Outcome {
   error_code error;
   bool untouched = true;  // not one byte of an answer arrived
-  bool keep = false;      // the connection can serve another request
+  bool has_head = false;
+  bool keep = false;  // the connection can serve another request
   HttpResponse response;
 };
 
@@ -87,6 +89,7 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
     outcome.error = write_error && is_end_of_stream(header_error) ? write_error : header_error;
     co_return outcome;
   }
+  outcome.has_head = true;
   outcome.response.status = static_cast<int>(parser.get().result_int());
   outcome.response.headers = headers_from(parser.get().base());
 
@@ -254,7 +257,8 @@ awaitable<HttpResponse> HttpClient::Impl::run(std::shared_ptr<Impl> self, HttpRe
   }
   if (!outcome.keep) close();
   if (cancelled_) throw NetError(NetFailure::cancelled, what + ": cancelled");
-  if (outcome.error) throw NetError(classify(outcome.error), what + ": " + cause(outcome.error));
+  const bool is_cut = outcome.has_head && sink.may_be_cut;
+  if (outcome.error && !is_cut) throw NetError(classify(outcome.error), what + ": " + cause(outcome.error));
   tcp_layer(*transport_).expires_never();
   co_return std::move(outcome.response);
 }
@@ -268,6 +272,10 @@ void HttpClient::cancel() { impl_->cancel(); }
 
 awaitable<HttpResponse> HttpClient::request(HttpRequest request, Milliseconds timeout) {
   return impl_->run(impl_, std::move(request), timeout, {.max_body = impl_->max_body()});
+}
+
+awaitable<HttpResponse> HttpClient::request_status(HttpRequest request, Milliseconds timeout) {
+  return impl_->run(impl_, std::move(request), timeout, {.max_body = impl_->max_body(), .may_be_cut = true});
 }
 
 awaitable<HttpResponse> HttpClient::stream(HttpRequest request, Milliseconds idle_timeout,

@@ -43,6 +43,10 @@ class HttpClient {
   // `timeout` bounds the whole exchange, connecting included. Throws NetError.
   boost::asio::awaitable<HttpResponse> request(HttpRequest request, std::chrono::milliseconds timeout);
 
+  // As request(), for its status: once the head has arrived, a body that is longer than max_body, late or
+  // broken off is cut short and no failure.
+  boost::asio::awaitable<HttpResponse> request_status(HttpRequest request, std::chrono::milliseconds timeout);
+
   // As request(), but hands the body of a 200 on in pieces as they arrive, each within `idle_timeout` of the
   // one before; ends when the server does or when `on_data` returns false. The returned body is that of other
   // statuses. `on_head` is told the status and headers of a 200 first.

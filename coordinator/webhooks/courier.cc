@@ -67,7 +67,6 @@ void Courier::stop() {
 
 WebhookStatus Courier::status() {
   status_.waiting = std::ssize(queue_);
-  status_.failing = queue_.failures() > 0;
   status_.lost = reader_.lost(config_.name);
   return status_;
 }
@@ -127,7 +126,7 @@ asio::awaitable<Delivery> Courier::send(NoticeText notice) {
     client = std::move(idle_.back());
     idle_.pop_back();
   } else if (const std::string why = make_client(executor_, config_, client); !why.empty()) {
-    co_return Delivery{false, 0, why};
+    co_return Delivery{.error = why};
   }
   busy_.insert(client);
   Delivery delivery = co_await deliver(*client, config_, std::move(notice));
@@ -139,18 +138,20 @@ asio::awaitable<Delivery> Courier::send(NoticeText notice) {
 void Courier::note(std::int64_t row, const Delivery& delivery) {
   const Time now = SystemClock().now();
   if (delivery.ok) {
-    if (queue_.failures() > 0) spdlog::info("webhook \"{}\" takes notices again", config_.name);
+    if (status_.failing) spdlog::info("webhook \"{}\" takes notices again", config_.name);
     queue_.sent(row);
     ++status_.delivered;
     status_.last_delivered = now;
+    status_.failing = false;
     done_(row);
     return;
   }
-  if (queue_.failures() == 0)
+  if (!status_.failing)
     spdlog::warn("webhook \"{}\" does not take notices; they are sent again for a day: {}", config_.name,
                  delivery.error);
-  queue_.failed(row, steady_now(), std::uniform_int_distribution(0, 999)(random_) / 1000.0);
+  queue_.failed(row, delivery.failure, steady_now(), std::uniform_int_distribution(0, 999)(random_) / 1000.0);
   ++status_.failed;
+  status_.failing = true;
   status_.error = delivery.error;
   status_.failed_at = now;
 }

@@ -34,9 +34,10 @@ HttpRequest signed_request(const WebhookConfig& config, const NoticeText& notice
 }
 
 Delivery judge(const HttpResponse& response) {
-  if (response.ok()) return {true, response.status, ""};
+  if (response.ok()) return {.ok = true, .status = response.status};
   const bool redirect = response.status >= 300 && response.status < 400;
-  return {false, response.status,
+  const bool down = response.status == 408 || response.status == 429 || response.status >= 500;
+  return {false, response.status, down ? DeliveryFailure::down : DeliveryFailure::refused,
           "the receiver answered " + std::to_string(response.status) +
               (redirect ? ": redirects are not followed, so give the address that they lead to" : "")};
 }
@@ -56,15 +57,9 @@ boost::asio::awaitable<Delivery> deliver(HttpClient& client, const WebhookConfig
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const HttpRequest request =
       signed_request(config, notice, std::chrono::duration_cast<std::chrono::seconds>(now).count());
-  const auto end = std::chrono::steady_clock::now() + config.timeout;
-  std::size_t read = 0;
-  const auto on_data = [&read, end](std::string_view bytes) {
-    read += bytes.size();
-    return read < kMostRead && std::chrono::steady_clock::now() < end;
-  };
   Delivery delivery;
   try {
-    delivery = judge(co_await client.stream(request, config.timeout, on_data));
+    delivery = judge(co_await client.request_status(request, config.timeout));
   } catch (const std::exception& error) {
     delivery.error = without_address(error.what(), request, config.url);
   }

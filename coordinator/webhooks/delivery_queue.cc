@@ -86,9 +86,11 @@ void DeliveryQueue::sent(std::int64_t id) {
   vanished(id);
 }
 
-void DeliveryQueue::failed(std::int64_t id, Time now, double jitter) {
+void DeliveryQueue::failed(std::int64_t id, DeliveryFailure failure, Time now, double jitter) {
   const auto subject = end_sending(id);
-  if (subject->second.round == round_) {
+  // A receiver that refuses one notice after another, as with a wrong secret, takes nothing either.
+  const bool pauses = failure == DeliveryFailure::down || subject->second.failures == 0;
+  if (pauses && subject->second.round == round_) {
     ++round_;
     paused_until_ = now + retry_delay(kDeliveryRetry, ++failures_, jitter);
   }

@@ -1,7 +1,7 @@
 // When each notice of one webhook is sent. Notices of one subject go one after the other, in their order;
 // those of different subjects go beside each other. A notice that failed waits twice as long each time, and
 // the whole webhook pauses likewise, with one attempt at a time, until one succeeds: a receiver that is down
-// is not stormed, and one notice that it refuses holds up only those of its subject. Pure.
+// is not stormed. A notice that a receiver refuses again and again pauses nothing but its subject. Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,11 @@ namespace podium {
 inline constexpr RetryPolicy kDeliveryRetry{std::chrono::seconds(1), std::chrono::minutes(5)};
 inline constexpr Duration kGiveUpAfter = std::chrono::hours(24);
 
+enum class DeliveryFailure {
+  down,    // the receiver takes nothing now
+  refused  // it answers, and does not take this notice
+};
+
 class DeliveryQueue {
  public:
   // Ids ascend. `expires`: from when on it is given up.
@@ -32,7 +37,7 @@ class DeliveryQueue {
   // What is to be sent now, if anything; sent() or failed() follows.
   std::optional<std::int64_t> next(Time now);
   void sent(std::int64_t id);
-  void failed(std::int64_t id, Time now, double jitter);
+  void failed(std::int64_t id, DeliveryFailure failure, Time now, double jitter);
   void vanished(std::int64_t id);  // it could not be sent: the store has it no longer
 
   // What has failed need not wait any longer: the receiver is well again, as someone has found.

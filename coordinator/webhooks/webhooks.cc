@@ -63,7 +63,7 @@ class Webhooks::Impl {
     NoticeText text{id, std::string(to_string(notice.type)), payload(notice, id, cluster, std::nullopt)};
     std::shared_ptr<HttpClient> client;
     const std::string why = make_client(io_.get_executor(), config, client);
-    if (!why.empty()) co_return Delivery{false, 0, why};
+    if (!why.empty()) co_return Delivery{.error = why};
     const Delivery delivery = co_await deliver(*client, config, std::move(text));
     if (delivery.ok) (*found)->retry();
     co_return delivery;

@@ -44,7 +44,7 @@ TEST(DeliveryQueue, WaitsTwiceAsLongAfterEachFailure) {
   Time now = kNow;
   for (const Duration wait : {seconds(1), seconds(2), seconds(4), seconds(8)}) {
     ASSERT_EQ(queue.next(now), 1);
-    queue.failed(1, now, 0);  // half of the wait
+    queue.failed(1, DeliveryFailure::down, now, 0);  // half of the wait
     EXPECT_EQ(queue.wake_at(), now + wait / 2);
     EXPECT_EQ(queue.next(now + wait / 2 - milliseconds(1)), std::nullopt);
     now += wait / 2;
@@ -52,7 +52,7 @@ TEST(DeliveryQueue, WaitsTwiceAsLongAfterEachFailure) {
   for (int i = 0; i < 20; ++i) {
     now = queue.wake_at().value();
     ASSERT_EQ(queue.next(now), 1);
-    queue.failed(1, now, 0.5);
+    queue.failed(1, DeliveryFailure::down, now, 0.5);
   }
   EXPECT_EQ(queue.wake_at(), now + kDeliveryRetry.longest * 3 / 4);
   EXPECT_EQ(queue.failures(), 24);
@@ -62,7 +62,7 @@ TEST(DeliveryQueue, TriesOneAtATimeWhileAllFailsAndAllAgainAfterASuccess) {
   DeliveryQueue queue;
   for (int id = 1; id <= 4; ++id) queue.add(id, std::to_string(id), kLater);
   ASSERT_EQ(queue.next(kNow), 1);
-  queue.failed(1, kNow, 0);
+  queue.failed(1, DeliveryFailure::down, kNow, 0);
   EXPECT_EQ(all_next(queue, kNow), Ids{}) << "the webhook pauses";
   const Time again = kNow + milliseconds(500);
   EXPECT_EQ(queue.wake_at(), again);
@@ -77,7 +77,7 @@ TEST(DeliveryQueue, AttemptsThatFailTogetherAreOneFailure) {
   DeliveryQueue queue;
   for (int id = 1; id <= 4; ++id) queue.add(id, std::to_string(id), kLater);
   ASSERT_EQ(all_next(queue, kNow).size(), 4u);
-  for (int id = 1; id <= 4; ++id) queue.failed(id, kNow, 0);
+  for (int id = 1; id <= 4; ++id) queue.failed(id, DeliveryFailure::down, kNow, 0);
   EXPECT_EQ(queue.failures(), 1);
   EXPECT_EQ(queue.wake_at(), kNow + milliseconds(500));
 }
@@ -96,10 +96,39 @@ TEST(DeliveryQueue, ANoticeThatIsRefusedHoldsUpItsSubjectAlone) {
       const bool good = *next % 2 == 0;
       ASSERT_TRUE(good || *next == 1) << "no later one of the subject";
       ++(good ? sent : failed);
-      good ? queue.sent(*next) : queue.failed(*next, now, 0.9);
+      good ? queue.sent(*next) : queue.failed(*next, DeliveryFailure::refused, now, 0.9);
     }
   EXPECT_EQ(sent, 50);
   EXPECT_LE(failed, 5);
+}
+
+TEST(DeliveryQueue, ANoticeThatIsRefusedForEverDelaysNoOther) {
+  DeliveryQueue queue;
+  queue.add(1, "bad", kLater);
+  Time now = kNow;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(queue.next(now), 1);
+    queue.failed(1, DeliveryFailure::refused, now, 0.9);
+    now = queue.wake_at().value();
+  }
+  ASSERT_EQ(queue.next(now), 1);
+  queue.failed(1, DeliveryFailure::refused, now, 0.9);
+  queue.add(2, "good", kLater);
+  EXPECT_EQ(queue.next(now), 2) << "although nothing has succeeded for minutes";
+  EXPECT_EQ(queue.failures(), 1);
+}
+
+TEST(DeliveryQueue, AReceiverThatRefusesEveryNoticeIsNotStormed) {
+  DeliveryQueue queue;
+  for (int id = 1; id <= 100; ++id) queue.add(id, std::to_string(id), kLater);
+  Time now = kNow;
+  for (int id = 1; id <= 12; ++id) {
+    ASSERT_EQ(queue.next(now), id);
+    queue.failed(id, DeliveryFailure::refused, now, 0);
+    EXPECT_EQ(queue.failures(), id);
+    now = queue.wake_at().value();
+  }
+  EXPECT_GT(now, kNow + std::chrono::minutes(5));
 }
 
 TEST(DeliveryQueue, GivesUpWhatIsTooOldButNotWhatIsBeingSent) {
@@ -111,8 +140,8 @@ TEST(DeliveryQueue, GivesUpWhatIsTooOldButNotWhatIsBeingSent) {
   ASSERT_EQ(queue.next(kNow), 1);
   EXPECT_EQ(queue.expire(kNow + seconds(19)), Ids{}) << "the first is under way";
   ASSERT_EQ(queue.next(kNow), 3);
-  queue.failed(3, kNow, 0);
-  queue.failed(1, kNow, 0);
+  queue.failed(3, DeliveryFailure::down, kNow, 0);
+  queue.failed(1, DeliveryFailure::down, kNow, 0);
   EXPECT_EQ(queue.expire(kNow + seconds(20)), (Ids{1, 2, 3}));
   EXPECT_EQ(queue.size(), 1u);
   EXPECT_EQ(all_next(queue, kNow + seconds(25)), Ids{4}) << "it has not failed itself";
@@ -123,7 +152,7 @@ TEST(DeliveryQueue, WakesForTheOldest) {
   queue.add(1, "a", kNow + milliseconds(100));
   ASSERT_EQ(queue.next(kNow), 1);
   EXPECT_EQ(queue.wake_at(), std::nullopt);
-  queue.failed(1, kNow, 0.9);
+  queue.failed(1, DeliveryFailure::down, kNow, 0.9);
   EXPECT_EQ(queue.wake_at(), kNow + milliseconds(100));
 }
 
@@ -137,7 +166,7 @@ TEST(DeliveryQueue, ForgetsWhatTheStoreHasDropped) {
   queue.sent(1);
   EXPECT_EQ(queue.next(kNow), 5);
   queue.vanished(5);
-  queue.failed(6, kNow, 0);
+  queue.failed(6, DeliveryFailure::down, kNow, 0);
   EXPECT_EQ(queue.size(), 1u);
   EXPECT_EQ(queue.failures(), 1);
   queue.drop_before(7);
@@ -151,7 +180,7 @@ TEST(DeliveryQueue, ARetryEndsAllWaits) {
   queue.add(2, "b", kLater);
   for (const int id : {1, 2}) {
     ASSERT_EQ(queue.next(kNow + seconds(id)), id);
-    queue.failed(id, kNow + seconds(id), 0.9);
+    queue.failed(id, DeliveryFailure::down, kNow + seconds(id), 0.9);
   }
   ASSERT_EQ(queue.next(kNow + seconds(2)), std::nullopt);
   queue.retry();
@@ -167,7 +196,7 @@ TEST(DeliveryQueue, WhatVanishesIsNoSuccess) {
   queue.add(1, "a", kLater);
   queue.add(2, "b", kLater);
   ASSERT_EQ(queue.next(kNow), 1);
-  queue.failed(1, kNow, 0);
+  queue.failed(1, DeliveryFailure::down, kNow, 0);
   ASSERT_EQ(queue.next(kNow + seconds(1)), 2);
   queue.vanished(2);
   EXPECT_EQ(queue.failures(), 1);
@@ -186,7 +215,7 @@ TEST(DeliveryQueue, AnyHistoryKeepsTheOrder) {
     std::int64_t id = 0;
     const auto finish = [&](std::int64_t which, bool ok) {
       under_way.erase(which);
-      if (!ok) return queue.failed(which, now, 0.5);
+      if (!ok) return queue.failed(which, DeliveryFailure::down, now, 0.5);
       queue.sent(which);
       got[subject_of[which]].push_back(which);
     };

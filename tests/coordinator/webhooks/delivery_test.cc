@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/common/net/server_fixture.h"
+
 namespace podium {
 namespace {
 
@@ -31,6 +33,52 @@ TEST(Delivery, OnlyA2xxIsOne) {
     EXPECT_NE(delivery.error.find("answered " + std::to_string(status)), std::string::npos);
     EXPECT_EQ(delivery.error.find("redirects") != std::string::npos, status >= 300 && status < 400) << status;
   }
+}
+
+TEST(Delivery, ANoticeIsRefusedWhereTheReceiverIsNotDown) {
+  for (const int status : {301, 400, 401, 404, 413, 422, 431})
+    EXPECT_EQ(judge({status, {}, ""}).failure, DeliveryFailure::refused) << status;
+  for (const int status : {408, 429, 500, 502, 503})
+    EXPECT_EQ(judge({status, {}, ""}).failure, DeliveryFailure::down) << status;
+  EXPECT_EQ(Delivery{}.failure, DeliveryFailure::down) << "no answer";
+}
+
+Delivery deliver_to(const Url& url) {
+  WebhookConfig config;
+  config.url = url;
+  config.timeout = std::chrono::minutes(1);
+  boost::asio::io_context io;
+  std::shared_ptr<HttpClient> client;
+  EXPECT_EQ(make_client(io.get_executor(), config, client), "");
+  Delivery delivery;
+  boost::asio::co_spawn(io, deliver(*client, config, {"the-id", "test", "{}"}),
+                        [&](std::exception_ptr, Delivery got) { delivery = std::move(got); });
+  io.run();
+  return delivery;
+}
+
+TEST(Delivery, IsJudgedByTheStatusHoweverLongTheAnswer) {
+  int status = 0;
+  bool ends = true;
+  TestServer server({}, [&](ServerRequest) -> boost::asio::awaitable<ServerReply> {
+    ServerReply reply;
+    reply.status = status;
+    if (ends)
+      reply.body = std::string(1 << 20, 'x');
+    else
+      reply.next_piece = []() -> boost::asio::awaitable<std::optional<std::string>> {
+        co_return std::string(1000, 'x');
+      };
+    co_return reply;
+  });
+  for (const bool each : {true, false})
+    for (const int answered : {200, 201, 202, 400, 503}) {
+      status = answered, ends = each;
+      const Delivery delivery = deliver_to(server.url());
+      EXPECT_EQ(delivery.status, answered) << delivery.error;
+      EXPECT_EQ(delivery.ok, answered < 300) << answered;
+      EXPECT_EQ(delivery.failure, answered == 400 ? DeliveryFailure::refused : DeliveryFailure::down);
+    }
 }
 
 }  // namespace
