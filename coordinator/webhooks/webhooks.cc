@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <set>
 #include <thread>
 
 #include "common/net/token.h"
@@ -26,7 +27,9 @@ class Webhooks::Impl {
 
   ~Impl() {
     asio::post(io_, [this] {
+      stopping_ = true;
       for (const auto& courier : couriers_) courier->stop();
+      for (const auto& client : trials_) client->cancel();
       work_.reset();
     });
     if (thread_.joinable()) thread_.join();
@@ -64,7 +67,10 @@ class Webhooks::Impl {
     std::shared_ptr<HttpClient> client;
     const std::string why = make_client(io_.get_executor(), config, client);
     if (!why.empty()) co_return Delivery{.error = why};
+    if (stopping_) co_return Delivery{.error = "the coordinator stops"};
+    trials_.insert(client);
     const Delivery delivery = co_await deliver(*client, config, std::move(text));
+    trials_.erase(client);
     if (delivery.ok) (*found)->retry();
     co_return delivery;
   }
@@ -91,6 +97,8 @@ class Webhooks::Impl {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
   std::vector<std::shared_ptr<Courier>> couriers_;
+  std::set<std::shared_ptr<HttpClient>> trials_;  // of test(), under way
+  bool stopping_ = false;
   std::vector<std::int64_t> done_;
   bool committing_ = false;
   std::atomic<bool> woken_ = false;

@@ -19,7 +19,7 @@ class Webhooks {
  public:
   // The store must outlive it. Without configured webhooks it does nothing.
   Webhooks(std::vector<WebhookConfig> configs, Store& store, const std::filesystem::path& home);
-  ~Webhooks();  // breaks off what is under way; the next start sends it again
+  ~Webhooks();  // breaks off what is under way, tests too; the next start sends notices again
 
   void start();
   // From any thread: notices may have been committed.
