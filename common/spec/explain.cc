@@ -160,14 +160,25 @@ class Explainer {
     if (value_.is_null()) {
       say(name_ + " is empty and must be " + wanted + example_of(schema_) + "; fill it in or remove it");
     } else {
-      say(name_ + " must be " + wanted + example_of(schema_) + ", not " +
-          (written ? cut_text(*written, kLongestShown) : shown(value_)) +
-          type_remedy(value_,
-                      written ? *written : value_.dump(-1, ' ', false, json::error_handler_t::replace),
-                      schema_));
+      wrong_type(wanted, written);
     }
     return false;
   }
+
+  // `written`: a plain value as the file has it.
+  void wrong_type(const std::string& wanted, const std::string* written) {
+    const std::string must = name_ + " must be " + wanted + example_of(schema_);
+    if (is_secret()) {
+      const bool is_plain = value_.is_number() || value_.is_boolean();
+      return say(must + (is_plain && types_of(schema_).front() == "string" ? "; put it in quotes" : ""));
+    }
+    say(must + ", not " + (written ? cut_text(*written, kLongestShown) : shown(value_)) +
+        type_remedy(value_, written ? *written : value_.dump(-1, ' ', false, json::error_handler_t::replace),
+                    schema_));
+  }
+
+  // What is told goes to logs.
+  bool is_secret() const { return schema_.value("x-secret", false); }
 
   void choice() {
     const auto choices = schema_.find("enum");
@@ -199,17 +210,23 @@ class Explainer {
 
   void text() {
     const auto& text = value_.get_ref<const std::string&>();
-    if (text.size() < schema_.value("minLength", 0u))
-      return say(name_ + " must not be empty" + example_of(schema_));
+    const auto shortest = schema_.value("minLength", 0u);
+    if (text.size() < shortest)
+      return say(name_ +
+                 (shortest == 1 ? " must not be empty"
+                                : " must have at least " + std::to_string(shortest) + " characters, not " +
+                                      std::to_string(text.size())) +
+                 example_of(schema_));
     const auto longest = schema_.value("maxLength", text.size());
     if (text.size() > longest)
       return say(name_ + " must have at most " + std::to_string(longest) + " characters, not " +
                  std::to_string(text.size()));
     if (matches_pattern(schema_, text)) return;
     const auto words = schema_.find("x-says");
-    say(words != schema_.end()
-            ? name_ + " " + words->get<std::string>() + example_of(schema_) + ", not " + shown(value_)
-            : name_ + " must read like " + schema_.at("examples").front().dump() + ", not " + shown(value_));
+    say(name_ +
+        (words != schema_.end() ? " " + words->get<std::string>() + example_of(schema_)
+                                : " must read like " + schema_.at("examples").front().dump()) +
+        (is_secret() ? "" : ", not " + shown(value_)));
   }
 
   void list() {

@@ -71,6 +71,30 @@ TEST_F(WebhookConfigTest, WhatTheSchemaCannotSayIsToldToo) {
   EXPECT_EQ(told.find("pass@"), std::string::npos) << "no secret is repeated";
 }
 
+TEST_F(WebhookConfigTest, WhatIsWrongWithASecretIsToldWithoutIt) {
+  const auto expect = [&](const std::string& list, const std::string& part) {
+    const std::string told = wrong(list);
+    EXPECT_NE(told.find(part), std::string::npos) << told;
+    for (const char* secret : {"hooks.example.com", "T0/B1", "4711", "p4ss"})
+      EXPECT_EQ(told.find(secret), std::string::npos) << told;
+  };
+  expect("  - {name: a, url: 'hooks.example.com/T0/B1', secret: 0123456789abcdef}\n",
+         "url must be a URL of https or http");
+  expect("  - {name: a, url: [https://hooks.example.com/T0/B1], secret: 0123456789abcdef}\n",
+         "url must be text");
+  expect("  - {name: a, url: 'https://x', secret: 471147114711471}\n",
+         "secret must be text; put it in quotes");
+  expect("  - {name: a, url: 'https://x', secret: 4711471147114711471147114711}\n", "put it in quotes");
+  expect("  - {name: a, url: 'https://x', secret: p4ssw0rdp4ssw0r}\n",
+         "secret must have at least 16 characters, not 15");
+  expect("  - https://hooks.example.com/T0/B1\n", "must be a mapping of keys to values");
+  expect("  https://hooks.example.com/T0/B1\n", "webhooks must be a list");
+  write_file_atomic(file_, "https://hooks.example.com/T0/B1\n");
+  const std::string told = describe(load_webhooks(file_).errors());
+  EXPECT_NE(told.find("must be a mapping"), std::string::npos) << told;
+  EXPECT_EQ(told.find("hooks.example.com"), std::string::npos) << told;
+}
+
 TEST_F(WebhookConfigTest, ASecretOfAFileIsLongEnough) {
   write_file_atomic(folder_.path() / "secret", "short\n");
   EXPECT_NE(
