@@ -8,6 +8,7 @@ namespace podium {
 namespace {
 
 constexpr int kRowsCacheKib = 256;
+constexpr std::size_t kDroppedKnown = 10'000;  // far more than are sent in the time of one attempt
 
 }  // namespace
 
@@ -26,7 +27,7 @@ WebhookRows::WebhookRows(Database& database, std::vector<WebhookFilter> webhooks
       cluster_row_(database, "SELECT id FROM cluster"),
       trim_(database,
             "DELETE FROM webhook_queue WHERE webhook = ?1 AND id <= (SELECT id FROM webhook_queue"
-            " WHERE webhook = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)"),
+            " WHERE webhook = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) RETURNING id"),
       lose_(database,
             "INSERT INTO webhook_losses VALUES (?1, ?2)"
             " ON CONFLICT DO UPDATE SET notices = notices + excluded.notices") {
@@ -84,14 +85,19 @@ std::string WebhookRows::random_id() {
 }
 
 void WebhookRows::remove(const std::vector<std::int64_t>& ids) {
-  for (const std::int64_t id : ids) remove_.run(id);
+  for (const std::int64_t id : ids) {
+    remove_.run(id);
+    if (sqlite3_changes(database_.handle()) > 0) continue;
+    if (const auto dropped = dropped_.find(id); dropped != dropped_.end()) lose_.run(dropped->second, -1);
+  }
 }
 
 void WebhookRows::trim() {
   if (!std::exchange(added_, false)) return;
   for (const WebhookFilter& each : webhooks_) {
-    trim_.run(each.webhook, each.queue);
-    const int dropped = sqlite3_changes(database_.handle());
+    int dropped = 0;
+    for (trim_.start(each.webhook, each.queue); trim_.next(); ++dropped)
+      dropped_.emplace(trim_.integer(0), each.webhook);
     if (dropped == 0) continue;
     lose_.run(each.webhook, dropped);
     spdlog::error(
@@ -99,6 +105,7 @@ void WebhookRows::trim() {
         "podium webhooks says what its receiver answers",
         each.webhook, each.queue, dropped);
   }
+  while (dropped_.size() > kDroppedKnown) dropped_.erase(dropped_.begin());
 }
 
 WebhookReader::WebhookReader(const std::filesystem::path& home)

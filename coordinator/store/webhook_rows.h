@@ -23,6 +23,7 @@ class WebhookRows {
   // In the transaction of what is told, after the job's row has changed.
   void take(const Event& event);
   void take(const Notice& notice);
+  // What has been sent or given up. One that a full queue dropped meanwhile is not lost after all.
   void remove(const std::vector<std::int64_t>& ids);
   // Before the transaction's end: drops the oldest of those that are too many.
   void trim();
@@ -34,7 +35,8 @@ class WebhookRows {
   Database& database_;
   std::vector<WebhookFilter> webhooks_;
   std::string cluster_;
-  bool added_ = false;  // since the last trim()
+  bool added_ = false;                           // since the last trim()
+  std::map<std::int64_t, std::string> dropped_;  // by a full queue, the newest: the webhook of each row
   Statement insert_, remove_, job_, id_, cluster_row_, trim_, lose_;
 };
 

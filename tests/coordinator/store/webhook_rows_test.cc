@@ -97,6 +97,20 @@ TEST_F(WebhookRowsTest, AFullQueueLosesItsOldestAndCountsThem) {
   EXPECT_EQ(rows("all").size(), 3u);
 }
 
+TEST_F(WebhookRowsTest, WhatIsDeliveredIsNotLostAlthoughAFullQueueDroppedIt) {
+  const auto store = open({{"all", all_.types, 2}});
+  for (int job = 1; job <= 2; ++job) commit_now(*store, {queued_job(job)});
+  const auto two = rows("all");
+  for (int job = 3; job <= 5; ++job) commit_now(*store, {queued_job(job)});
+  WebhookReader reader(home_.path());
+  ASSERT_EQ(reader.lost("all"), 3);
+  Commit done;
+  done.delivered = {two[1], rows("all")[0]};  // it was under way when it was dropped; one still waited
+  commit_now(*store, std::move(done));
+  EXPECT_EQ(reader.lost("all"), 2);
+  EXPECT_EQ(rows("all").size(), 1u);
+}
+
 TEST_F(WebhookRowsTest, RowsOfAWebhookThatIsGoneAreDroppedAndNumbersAreNotUsedAgain) {
   auto store = open({all_});
   commit_now(*store, {queued_job(1)});
