@@ -23,6 +23,11 @@ Notice of_job(NoticeType type, Time at, JobId job, json details) {
   return {type, "job " + to_string(job), at, job, std::move(details)};
 }
 
+Notice of_restart(Time at, JobId job, RestartCause cause, const std::string& reason) {
+  return of_job(NoticeType::job_restarted, at, job,
+                {{"cause", enum_name(kRestartCauses, cause)}, {"reason", reason}});
+}
+
 Notice of_node(NoticeType type, Time at, const NodeStateChanged& e) {
   json node{{"name", e.node.value}, {"state", to_string(e.to)}};
   return {type, "node " + e.node.value, at, std::nullopt, {{"node", std::move(node)}, {"reason", e.reason}}};
@@ -46,14 +51,14 @@ std::optional<Notice> notice_of(const Event& event) {
                                [&](const JobStateChanged& e) -> Maybe {
                                  if (e.to == JobState::running)
                                    return of_job(NoticeType::job_started, at, e.job, json::object());
+                                 if (is_terminal(e.from) && e.to == JobState::queued)
+                                   return of_restart(at, e.job, RestartCause::requeue, e.reason);
                                  if (!is_terminal(e.to)) return std::nullopt;
                                  return of_job(NoticeType::job_ended, at, e.job, {{"reason", e.reason}});
                                },
                                [&](const AttemptEnded& e) -> Maybe {
                                  if (e.restart == RestartCause::none) return std::nullopt;
-                                 return of_job(
-                                     NoticeType::job_restarted, at, e.attempt.job,
-                                     {{"cause", enum_name(kRestartCauses, e.restart)}, {"reason", e.reason}});
+                                 return of_restart(at, e.attempt.job, e.restart, e.reason);
                                },
                                [&](const NodeStateChanged& e) -> Maybe {
                                  if (e.to == NodeState::lost) return of_node(NoticeType::node_lost, at, e);

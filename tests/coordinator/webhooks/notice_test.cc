@@ -55,6 +55,15 @@ TEST(Notice, SaysWhyAJobStartsAgain) {
   EXPECT_EQ(again["job"]["id"], 12);
 }
 
+TEST(Notice, SaysThatAJobWhichHadEndedIsQueuedAgain) {
+  for (const JobState end : {JobState::succeeded, JobState::failed, JobState::cancelled, JobState::stopped}) {
+    const json again = of_state(end, JobState::queued, "requeued");
+    EXPECT_EQ(again["type"], "job.restarted");
+    EXPECT_EQ(again["cause"], "requeue");
+    EXPECT_EQ(again["reason"], "requeued");
+  }
+}
+
 TEST(Notice, TellsANodeThatIsLostAndComesBack) {
   const auto change = [](NodeState from, NodeState to) {
     return told({kAt, NodeStateChanged{{"gpu-1"}, from, to, "silent for 1m"}});
