@@ -49,11 +49,11 @@ TEST_F(Commands, WhereThereIsNoWebhookItIsSaidHowToMakeOne) {
 TEST_F(Commands, ATestOfAWebhookSaysWhatWasAnswered) {
   const char* const path = "POST /api/v1/webhooks/ops/test";
   fake_.on(path, json{{"name", "ops"}, {"delivered", true}, {"status", 204}, {"error", ""}});
+  fake_.on(path,
+           json{{"name", "ops"}, {"delivered", false}, {"status", nullptr}, {"error", "cannot connect"}});
   auto ran = program_.run({"webhooks", "test", "ops"});
   EXPECT_EQ(std::pair(ran.status, ran.out),
             std::pair(0, std::string("webhook ops has taken the test: its receiver answered 204\n")));
-  fake_.on(path,
-           json{{"name", "ops"}, {"delivered", false}, {"status", nullptr}, {"error", "cannot connect"}});
   ran = program_.run({"webhooks", "test", "ops"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.err, HasSubstr("webhook ops has not taken the test: cannot connect"));
