@@ -36,6 +36,8 @@ MakeRunGroup read_new_group(Fields& fields) {
   fields.refuse_if(too_long("artifact_location", make.artifacts, kLongestLocation));
   if (make.artifacts.starts_with("runs:") || make.artifacts.find_first_of("#?") != std::string::npos)
     fields.refuse("Invalid artifact_location: it must be no runs:/ URI, and have no fragment and no query");
+  if ((make.artifacts + "/").find("/../") != std::string::npos)
+    fields.refuse("Invalid artifact_location: it must have no '..'");
   return make;
 }
 

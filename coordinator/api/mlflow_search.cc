@@ -43,7 +43,8 @@ void read_search(Searched searched, Fields& fields, Search& query) {
   for (const Errors& errors : {conditions.errors(), order.errors()})
     for (const Error& error : errors) fields.refuse(error.message);
   query.limit = fields.integer("max_results", 1, kLargestPage).value_or(kUsualPage);
-  query.offset = fields.integer("page_token", 0, INT32_MAX).value_or(0);
+  if (fields.text("page_token").value_or("") != "")
+    query.offset = fields.integer("page_token", 0, INT32_MAX).value_or(0);
   if (!fields.errors().empty()) return;
   query.conditions = *conditions;
   query.order = *order;

@@ -232,7 +232,7 @@ const Ingestor::Slot& Ingestor::slot(std::size_t at, AttemptId attempt, std::str
 
 void Ingestor::refuse_metric(JobId job, Time time, std::string_view key) {
   const std::string text = fmt::format(
-      "metric \"{}\" was left out: a job may have {} different metrics with names of up to {} bytes; those "
+      "metric \"{}\" was left out: a job may have {} different metrics with names of 1 to {} bytes; those "
       "it "
       "has go on",
       excerpt(key), kMostMetrics, kLongestMetricName);

@@ -92,6 +92,11 @@ Result<std::int64_t> RunGroupWriter::take(std::int64_t now_ms, const DeleteRunGr
   if (!deleted && !remove.deleted)
     return Error{ErrorCode::not_found, "there is no " + name_of(remove.group) + " in the 'deleted' state",
                  ""};
+  if (remove.deleted && has_row(scheduled_.start(remove.group.value, "")))
+    return Error{
+        ErrorCode::invalid,
+        name_of(remove.group) + " has jobs that Podium schedules, and stays in its lists; delete its runs",
+        ""};
   set_deleted_.run(remove.group.value, remove.deleted, now_ms);
   set_runs_deleted_.run(remove.group.value, remove.deleted);
   return 0;

@@ -82,7 +82,8 @@ bool RunWriter::is_of_spec(JobId run, const std::string& key, const std::string&
   return has_row(of_spec_.start(run.value, key, value));
 }
 
-// A program may give a name of its own to what its spec calls so, too; it does so once.
+// A program may give a value of its own to what a key of its spec's outermost level is called, too; it does
+// so once.
 std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params) {
   std::int64_t fresh = 0;
   for (const auto& [key, value] : params) {
@@ -92,7 +93,7 @@ std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std
     }
     const std::string before = param_.text(0);
     param_.start();
-    if (before != value && !(has_spec && is_of_spec(run, key, before)))
+    if (before != value && !(has_spec && key.find('.') == std::string::npos && is_of_spec(run, key, before)))
       return refused(
           fmt::format("Changing param values is not allowed. Param with key='{}' was already logged "
                       "with value='{}' for job {}. Attempted logging new value '{}'",

@@ -68,7 +68,7 @@ SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key, c
     find_series_.start();
     state.open = chunks_.open_chunk(state.id);
   } else {
-    if (job.count >= limits.most || key.size() > limits.longest) return nullptr;
+    if (job.count >= limits.most || key.empty() || key.size() > limits.longest) return nullptr;
     insert_series_.run(attempt.job.value, key);
     ++job.count;
     const double none = std::nan("");

@@ -312,8 +312,8 @@ class MetricsTest(unittest.TestCase):
 
     def test_they_are_for_readers(self):
         self.assertEqual(self.daemon.request("POST", "/metrics").status, 405)
-        self.assertEqual(self.daemon.request("GET", "/metrics?what=1").status, 400)
         self.assertEqual(self.daemon.request("HEAD", "/metrics").status, 200)
+        self.assertEqual(self.daemon.request("GET", "/metrics?scraper=7").status, 200)
 
 
 class ParserTest(unittest.TestCase):

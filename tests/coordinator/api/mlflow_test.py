@@ -156,6 +156,7 @@ class ExperimentsTest(MlflowTest):
         c.start(group)
         c.post("experiments/update", experiment_id=group, new_name="of none", **INVALID)
         c.post("experiments/update", experiment_id=group, new_name="of-jobs")
+        c.post("experiments/delete", experiment_id=group, **INVALID)
         self.assertEqual(c.get("experiments/get-by-name", experiment_name="of-jobs")["experiment"]["experiment_id"], group)
         self.assertEqual(len(self.daemon.get("/jobs?experiment_name=of-jobs").json()["jobs"]), 2)
 
@@ -167,6 +168,8 @@ class ExperimentsTest(MlflowTest):
         c.post("experiments/create", name="x" * 501, **INVALID)
         c.experiment("x" * 500)
         c.post("experiments/create", name="y", artifact_location="runs:/1/model", **INVALID)
+        for location in ("mlflow-artifacts:/1/../2", "mlflow-artifacts:/.."):
+            c.post("experiments/create", name="y", artifact_location=location, **INVALID)
         c.post("experiments/create", name="y", tags=[{"key": "a//b", "value": ""}], **INVALID)
         c.get("experiments/get", **INVALID)
         for id in ("77777", "-1", "one"):
@@ -182,7 +185,7 @@ class ExperimentsTest(MlflowTest):
         self.assertEqual(len(names(filter="name ILIKE 'SEARCH/%'", view_type="ALL")), 3)
         self.assertEqual(names(filter="name LIKE 'SEARCH/%'", view_type="ALL"), [])
         self.assertEqual(names(filter="tags.s = 'b'"), ["search/b"])
-        page = c.post("experiments/search", filter="name LIKE 'search/%'", order_by=["name"], max_results=1)
+        page = c.post("experiments/search", filter="name LIKE 'search/%'", order_by=["name"], max_results=1, page_token="")
         self.assertEqual(page["experiments"][0]["name"], "search/a")
         page = c.get("experiments/search", filter="name LIKE 'search/%'", order_by="name", max_results=1,
                      page_token=page["next_page_token"])
@@ -280,6 +283,7 @@ class RunsTest(MlflowTest):
         c.post("runs/log-parameter", run_id=run, key="version", value="v2")
         c.post("runs/log-parameter", run_id=run, key="version", value="v3", **INVALID)
         c.post("runs/log-parameter", run_id=run, key="version", value="1", **INVALID)
+        c.post("runs/log-parameter", run_id=run, key="resources.devices", value="9", **INVALID)
         self.assertEqual(pairs(c.fetch(run)["data"]["params"])["version"], "v2")
 
     def test_jobs_neither_follow_a_run_nor_begin_with_it(self):

@@ -441,13 +441,20 @@ TEST_F(Ingest, MetricNamesOfAJobAreBounded) {
   EXPECT_EQ(std::ssize(reader_->metrics({1})), kMostMetrics);
   EXPECT_EQ((*answer)->notes.size(), 1u) << "the agent is told, once";
   EXPECT_NE(last_history().find("2000 different metrics"), std::string::npos) << last_history();
-  const std::string more = R"({"type":"metrics","t":2,"step":2,"values":{"key-5":7,"new":1}})"
+  const std::string more = R"({"type":"metrics","t":2,"step":2,"values":{"key-5":7,"new":1,"":1}})"
                            "\n";
   next_after(chunk(1, std::ssize(text), more));
   EXPECT_EQ(reader_->series({1}, "key-5", 10).points.size(), 2u) << "those it has go on";
   const auto history = reader_->history({1}, 0, 10'000);
   EXPECT_EQ(std::ranges::count(history, "metric_refused", &HistoryEntry::type), 1);
   EXPECT_LE(reader_->job({1})->latest.size(), 51u) << "a job's view stays small";
+}
+
+TEST_F(Ingest, AMetricHasAName) {
+  next_after(chunk(1, 0, R"({"type":"metrics","t":2,"step":2,"values":{"":1,"named":1}})"
+                         "\n"));
+  ASSERT_EQ(reader_->metrics({1}).size(), 1u);
+  EXPECT_EQ(reader_->metrics({1}).front().key, "named");
 }
 
 TEST_F(Ingest, AListOfMetricsAgreesWithThePoints) {
