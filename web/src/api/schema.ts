@@ -64,7 +64,7 @@ export interface paths {
         };
         /**
          * Changes as they happen, as server-sent events
-         * @description Events `job` (data: Job), `node` (Node), `metrics` (MetricsMessage), `account` (one whose rules changed) and `reset` (too much was missed: fetch everything again). Ids grow. A comment comes every 15 s. Without Last-Event-ID the stream begins now; `live_id` of GET /health and every `revision` is a Last-Event-ID too.
+         * @description Events `job` (data: Job), `node` (Node), `metrics` (MetricsMessage), `account` (one whose rules changed) and `reset` (too much was missed, or runs were deleted: fetch everything again). Ids grow. A comment comes every 15 s. Without Last-Event-ID the stream begins now; `live_id` of GET /health and every `revision` is a Last-Event-ID too.
          */
         get: operations["get_live"];
         put?: never;
