@@ -66,6 +66,7 @@ REFUSED = {
     "podium services show answers": "there is no service",
     "podium services stop answers": "there is no service",
     "podium webhooks test ops": "there is no webhook",
+    "podium export 1": "there are no points yet",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",
 }
