@@ -2,6 +2,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+
 #include "worker/comm/parallel.h"
 #include "worker/input/bad_data.h"
 #include "worker/input/page_cache.h"
@@ -47,6 +49,7 @@ std::unique_ptr<MlperfLog> begin_measured_run(const Launch& launch, Time began, 
     std::vector<Time> starts;
     for (int rank = 0; rank < world.size(); ++rank)
       starts.push_back(from_millis(static_cast<std::int64_t>(told[static_cast<std::size_t>(rank)])));
+    std::ranges::sort(starts);
     log->begin(starts,
                mlperf_header(launch.spec, fmt::format("{} x {}", world.size(), device),
                              layout_of(launch.spec, launch.world_size).data),
