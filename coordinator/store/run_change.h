@@ -57,7 +57,7 @@ struct LogToRun {
   std::vector<KeyValue> params, tags;
 };
 
-// Of a job that is scheduled only `inputs` and tags change so: its state and its name are Podium's.
+// Of a job that is scheduled nothing changes so: its state and its name are Podium's.
 struct UpdateRun {
   std::optional<JobState> state;
   std::optional<std::int64_t> ended_ms;

@@ -14,7 +14,7 @@ namespace podium {
 enum class NoticeType {
   job_submitted,
   job_started,    // each attempt of which all tasks run
-  job_restarted,  // an attempt has ended, and the job is queued again
+  job_restarted,  // it is queued again after an attempt, or after it had ended
   job_ended,
   target_reached,
   node_lost,

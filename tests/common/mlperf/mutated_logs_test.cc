@@ -25,7 +25,7 @@ Found found_in(const Lines& lines, Round round) {
 class MutatedLogs : public testing::Test {
  protected:
   void SetUp() override {
-    if (logs.empty()) GTEST_SKIP() << "../shared/data/mlperf is absent";
+    if (logs.empty()) GTEST_SKIP() << "skipped: no shared data";
   }
 
   // The change returns what is to be found.

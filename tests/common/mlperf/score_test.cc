@@ -73,7 +73,7 @@ TEST(MlperfScore, RunsOfAnotherKindAreApart) {
 
 TEST(MlperfScore, ThePublishedLogsComeToThePublishedTimes) {
   const auto logs = test::real_logs();
-  if (logs.empty()) GTEST_SKIP() << "../shared/data/mlperf is absent";
+  if (logs.empty()) GTEST_SKIP() << "skipped: no shared data";
   Runs runs;
   for (const test::RealLog& log : logs) {
     const auto each = run_of(read_log(log.text), log.name, log.round);
@@ -101,7 +101,7 @@ TEST(MlperfScore, ThePublishedLogsComeToThePublishedTimes) {
 
 TEST(MlperfScore, ALogWithoutItsEndsIsNoRun) {
   const auto logs = test::real_logs();
-  if (logs.empty()) GTEST_SKIP() << "../shared/data/mlperf is absent";
+  if (logs.empty()) GTEST_SKIP() << "skipped: no shared data";
   test::Lines lines(logs[0].text);
   lines.erase_all("run_stop");
   lines.repeat(lines.first("run_start"));
