@@ -12,10 +12,12 @@
 namespace podium {
 
 // Placeholders that are known when a process is started; the others are the spec's parameters.
-inline constexpr std::array<std::string_view, 16> kRunPlaceholders{
-    "job",       "job_name",   "attempt",      "rank",        "world_size",  "local_rank", "local_world_size",
-    "node_rank", "nodes",      "node_devices", "master_addr", "master_port", "data",       "checkpoints",
-    "resume",    "task_folder"};
+inline constexpr std::array<std::string_view, 17> kRunPlaceholders{
+    "job",        "job_name",     "attempt",          "rank",
+    "world_size", "local_rank",   "local_world_size", "node_rank",
+    "nodes",      "node_devices", "master_addr",      "master_port",
+    "data",       "checkpoints",  "resume",           "task_folder",
+    "inputs"};
 
 // Whether `text` can name a placeholder, parameter or variable: letters, digits and _, no digit first.
 bool is_plain_name(std::string_view text);

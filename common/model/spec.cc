@@ -122,6 +122,11 @@ void write_program(const JobSpec& spec, json& out) {
   if (!spec.workdir.empty()) out["workdir"] = spec.workdir;
   if (!spec.env.empty()) out["env"] = spec.env;
   if (!spec.parameters.empty()) out["parameters"] = spec.parameters;
+  if (spec.launcher != Launcher::none) out["launcher"] = to_string(spec.launcher);
+  if (!spec.metrics.empty()) out["metrics"] = to_json(spec.metrics);
+  if (spec.container) out["container"] = to_json(*spec.container);
+  for (const InputSpec& input : spec.inputs) out["inputs"].push_back(to_json(input));
+  if (!spec.outputs.empty()) out["outputs"] = spec.outputs;
   if (!spec.code) return;
   out["code"] = {{"folder", spec.code->folder}};
   if (!spec.code->git.empty()) out["code"]["git"] = spec.code->git;
@@ -135,6 +140,12 @@ void read_program(const json& in, JobSpec& spec) {
   spec.workdir = in.value("workdir", "");
   spec.env = in.value("env", spec.env);
   spec.parameters = in.value("parameters", spec.parameters);
+  spec.launcher = launcher_from(in.value("launcher", std::string("none")));
+  if (in.contains("metrics")) spec.metrics = metrics_spec_from_json(in["metrics"]);
+  if (in.contains("container")) spec.container = container_spec_from_json(in["container"]);
+  for (const json& input : in.value("inputs", json::array()))
+    spec.inputs.push_back(input_spec_from_json(input));
+  spec.outputs = in.value("outputs", spec.outputs);
   if (!in.contains("code")) return;
   const json& code = in["code"];
   spec.code = {code.at("folder"), code.value("git", ""), code.value("commit", ""),
@@ -176,6 +187,7 @@ json to_json(const JobSpec& spec) {
     return out;
   }
   out["restarts"] = {{"max", spec.max_restarts}};
+  if (spec.stop != StopSpec{}) out["stop"] = to_json(spec.stop);
   if (spec.resume) out["resume"] = {{"job", spec.resume->value}};
   if (!spec.command.empty()) {
     write_program(spec, out);
@@ -232,6 +244,7 @@ JobSpec job_spec_from_json(const json& in) {
     return spec;
   }
   spec.max_restarts = in.at("restarts").at("max");
+  if (in.contains("stop")) spec.stop = stop_spec_from_json(in["stop"]);
   if (in.contains("resume")) spec.resume = JobId{in.at("resume").at("job").get<std::int64_t>()};
   if (in.contains("command")) {
     read_program(in, spec);

@@ -17,6 +17,7 @@
 #include "common/model/job.h"
 #include "common/model/mlperf_spec.h"
 #include "common/model/origin.h"
+#include "common/model/program_spec.h"
 #include "common/model/serve_spec.h"
 
 namespace podium {
@@ -214,6 +215,7 @@ struct JobSpec {
   std::optional<TargetSpec> target;
   std::optional<MlperfSpec> mlperf;  // measured as MLPerf measures
   int max_restarts = 5;
+  StopSpec stop;  // of a training and of a command
   int priority = 50;
   std::string account = "default";  // "nlp/bert"
   std::vector<Dependency> after;    // jobs that must end before this one may start
@@ -227,8 +229,13 @@ struct JobSpec {
   std::string workdir;  // absolute, or relative to the code; "": the code, or the task's folder
   std::map<std::string, std::string> env;
   Processes processes = Processes::device;
+  Launcher launcher = Launcher::none;  // torchrun: the command is its arguments
+  MetricsSpec metrics;
   std::map<std::string, nlohmann::json> parameters;  // text, numbers and booleans
   std::optional<CodeSpec> code;
+  std::optional<ContainerSpec> container;  // its texts and those of inputs may hold placeholders, too
+  std::vector<InputSpec> inputs;
+  std::vector<std::string> outputs;  // globs below the working folder, of what is kept when the job ends
 
   bool trains() const { return command.empty() && !serve; }
 };

@@ -216,6 +216,23 @@ void fill_data(json& data) {
     set_default(tokenizer, "lowercase", TokenizerSpec{}.lowercase);
 }
 
+// The last part of a path or of an address without its query.
+std::string last_part(std::string from) {
+  if (const std::size_t query = from.find_first_of("?#"); from.find("://") != std::string::npos)
+    from = from.substr(0, query);
+  while (from.ends_with('/')) from.pop_back();
+  return from.substr(from.rfind('/') + 1);
+}
+
+void fill_program(json& filled) {
+  if (filled.value("launcher", json()) == to_string(Launcher::torchrun))
+    set_default(filled, "processes", to_string(Processes::node));
+  if (!filled.contains("inputs") || !filled["inputs"].is_array()) return;
+  for (json& input : filled["inputs"])
+    if (input.is_object() && input.value("from", json()).is_string())
+      set_default(input, "to", last_part(input["from"]));
+}
+
 }  // namespace
 
 std::string preset_names(std::string_view family) {
@@ -256,6 +273,8 @@ json with_defaults(const json& document) {
     fill_classify(*training, filled.value("model", json::object()));
   if (json* data = part("data")) fill_data(*data);
   if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");
+  if (filled.contains("command")) fill_program(filled);
+  if (json* stop = part("stop"); stop && !service) fill(*stop, to_json(StopSpec{}));
   if (part("mlperf") && !service && !filled.contains("command")) {
     if (!filled.contains("evaluate")) filled["evaluate"] = json::object();
     fill_mlperf(filled);

@@ -28,6 +28,7 @@ void check_meaning(const json& filled, Problems& problems) {
   check_mlperf(facts, problems);
   check_asha(facts, problems);
   check_program(facts, problems);
+  check_stop(facts, problems);
   check_code(facts, problems);
 }
 

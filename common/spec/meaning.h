@@ -38,7 +38,16 @@ void check_target(const Facts& facts, Problems& problems);       // the metric a
 void check_best(const Facts& facts, Problems& problems);         // the metric of checkpoint.best
 void check_asha(const Facts& facts, Problems& problems);         // a sweep that ends losing trials
 void check_program(const Facts& facts, Problems& problems);      // a command's environment and texts
-void check_code(const Facts& facts, Problems& problems);         // the files that it comes with
+void check_launch(const Facts& facts, Problems& problems);  // its launcher, container, inputs and outputs
+void check_stop(const Facts& facts, Problems& problems);    // how a job is told to leave
+void check_code(const Facts& facts, Problems& problems);    // the files that it comes with
+
+// Whether a command's environment may have the variable.
+void check_variable(const std::string& name, const std::string& at, Problems& problems);
+
+// The duration at the pointer is `least` to `most`.
+void check_duration(const Facts& facts, const char* pointer, Duration least, Duration most,
+                    Problems& problems);
 
 // How `parallel` divides the model; nothing where a key in `needed` is missing or was refused. Any other such
 // key counts as 1.

@@ -176,4 +176,14 @@ void check_layout(const Facts& facts, Problems& problems) {
   check_walltime(facts, problems);
 }
 
+void check_duration(const Facts& facts, const char* pointer, Duration least, Duration most,
+                    Problems& problems) {
+  const auto text = facts.text(pointer);
+  if (!text) return;
+  const auto duration = parse_duration(*text);
+  if (!duration || *duration < least || *duration > most)
+    problems.add(pointer, fmt::format("{} must be {} to {}, as in 1s500ms, not {}", dotted(pointer),
+                                      format_duration(least), format_duration(most), *text));
+}
+
 }  // namespace podium

@@ -42,11 +42,8 @@ bool check_name(std::string_view thing, const std::string& name, const std::stri
 }
 
 void check_env(const Facts& facts, Problems& problems) {
-  for (const auto& [name, value] : mapping(facts, "env").items()) {
-    const std::string at = "/env/" + pointer_step(name);
-    if (check_name("variable", name, at, problems) && is_reserved_variable(name))
-      problems.add_key(at, fmt::format("{} is set by Podium itself; choose another name", name));
-  }
+  for (const auto& [name, value] : mapping(facts, "env").items())
+    check_variable(name, "/env/" + pointer_step(name), problems);
 }
 
 void check_parameters(const Facts& facts, Problems& problems) {
@@ -86,6 +83,18 @@ void check_placeholders(const std::string& pointer, const json& text, const std:
   }
 }
 
+void check_container_placeholders(const Facts& facts, const std::vector<std::string>& known,
+                                  Problems& problems) {
+  const json& container = mapping(facts, "container");
+  for (const char* key : {"mounts", "env"}) {
+    const json texts = container.value(key, json());
+    for (const auto& [step, value] : texts.items())
+      check_placeholders(fmt::format("/container/{}/{}", key, pointer_step(step)), value, known, problems);
+  }
+  if (container.contains("image"))
+    check_placeholders("/container/image", container["image"], known, problems);
+}
+
 void check_all_placeholders(const Facts& facts, Problems& problems) {
   const std::vector<std::string> known = known_placeholders(facts);
   const json& command = facts.all()["command"];
@@ -94,12 +103,13 @@ void check_all_placeholders(const Facts& facts, Problems& problems) {
   for (const auto& [name, value] : mapping(facts, "env").items())
     check_placeholders("/env/" + pointer_step(name), value, known, problems);
   if (facts.has("/workdir")) check_placeholders("/workdir", facts.all()["workdir"], known, problems);
+  check_container_placeholders(facts, known, problems);
 }
 
 // The placeholders that every node replaces by an absolute path.
 bool begins_absolute(std::string_view path) {
-  constexpr std::array<std::string_view, 5> kBeginnings{"/", "{data}", "{checkpoints}", "{resume}",
-                                                        "{task_folder}"};
+  constexpr std::array<std::string_view, 6> kBeginnings{"/",        "{data}",        "{checkpoints}",
+                                                        "{resume}", "{task_folder}", "{inputs}"};
   return std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return path.starts_with(begin); });
 }
 
@@ -126,12 +136,18 @@ void check_workdir(const Facts& facts, Problems& problems) {
 
 }  // namespace
 
+void check_variable(const std::string& name, const std::string& at, Problems& problems) {
+  if (check_name("variable", name, at, problems) && is_reserved_variable(name))
+    problems.add_key(at, fmt::format("{} is set by Podium itself; choose another name", name));
+}
+
 void check_program(const Facts& facts, Problems& problems) {
   if (!facts.has("/command")) return check_is_for_commands(facts, problems);
   check_env(facts, problems);
   check_parameters(facts, problems);
   check_all_placeholders(facts, problems);
   check_workdir(facts, problems);
+  check_launch(facts, problems);
 }
 
 }  // namespace podium

@@ -17,7 +17,7 @@ constexpr std::size_t kLongestServiceName = 63;
 
 void check_no_others(const Facts& facts, Problems& problems) {
   for (const char* key : {"command", "data", "training", "parallel", "checkpoint", "evaluate", "target",
-                          "mlperf", "scaling", "sweep", "resume", "restarts"})
+                          "mlperf", "scaling", "sweep", "resume", "restarts", "stop"})
     if (const std::string at = std::string("/") + key; facts.has(at))
       problems.add_key(
           at, fmt::format("{} is not for a service, and this spec has task: serve; remove one of the "
@@ -66,16 +66,6 @@ void check_replicas(const Facts& facts, Problems& problems) {
         "/resources/devices",
         "resources.devices must be 1: a replica has one device; replicas says how many replicas there "
         "are");
-}
-
-void check_duration(const Facts& facts, const char* pointer, Duration least, Duration most,
-                    Problems& problems) {
-  const auto text = facts.text(pointer);
-  if (!text) return;
-  const auto duration = parse_duration(*text);
-  if (!duration || *duration < least || *duration > most)
-    problems.add(pointer, fmt::format("{} must be {} to {}, as in 1s500ms, not {}", dotted(pointer),
-                                      format_duration(least), format_duration(most), *text));
 }
 
 }  // namespace

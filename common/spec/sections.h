@@ -8,7 +8,8 @@ namespace podium {
 
 inline constexpr std::array kOfTrainings{"model",      "data",     "training", "parallel",
                                          "checkpoint", "evaluate", "mlperf"};
-inline constexpr std::array kOfPrograms{"workdir", "env", "processes", "parameters", "code"};
+inline constexpr std::array kOfPrograms{"workdir",  "env",     "processes", "parameters", "code",
+                                        "launcher", "metrics", "container", "inputs",     "outputs"};
 inline constexpr std::array kOfServices{"serve", "replicas"};
 
 // Whether the document has task: serve; or another task beside the other keys of services.
