@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/base/units.h"
+#include "common/console/console_pattern.h"
 #include "common/model/data_path.h"
 #include "common/model/program_spec.h"
 #include "common/spec/explain.h"
@@ -26,6 +27,16 @@ const json& list(const Facts& facts, const json::json_pointer& at) {
 void check_launcher(const Facts& facts, Problems& problems) {
   if (facts.text("/launcher") == "torchrun" && facts.text("/processes") == "device")
     problems.add("/processes", "torchrun is started once on each node; remove processes, or write node");
+}
+
+// The schema knows the parsers' names.
+void check_metrics(const Facts& facts, Problems& problems) {
+  const json& regex = list(facts, json::json_pointer("/metrics/regex"));
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    if (!regex[i].is_string()) continue;
+    if (const auto pattern = ConsolePattern::compile(regex[i]); !pattern)
+      problems.add("/metrics/regex/" + std::to_string(i), pattern.errors().front().message);
+  }
 }
 
 void check_mounts(const Facts& facts, Problems& problems) {
@@ -98,6 +109,7 @@ void check_outputs(const Facts& facts, Problems& problems) {
 
 void check_launch(const Facts& facts, Problems& problems) {
   check_launcher(facts, problems);
+  check_metrics(facts, problems);
   check_container(facts, problems);
   check_inputs(facts, problems);
   check_outputs(facts, problems);

@@ -11,8 +11,9 @@ import sys
 LAYERS = {
     "common/base": [],
     "common/mlperf": ["common/base"],
+    "common/console": ["common/base"],
     "common/model": ["common/base", "common/mlperf"],
-    "common/spec": ["common/model"],
+    "common/spec": ["common/model", "common/console"],
     "common/net": ["common/base"],
     "common/git": ["common/base"],
     "coordinator/core/sweeps": ["common/model"],
@@ -37,7 +38,7 @@ LAYERS = {
     "coordinator/mlflow": ["coordinator/store", "common/net", "common/spec"],
     "coordinator/api": ["coordinator/mlflow", "coordinator/loop", "coordinator/serving", "coordinator/webhooks", "coordinator/forecast", "coordinator/tracking", "coordinator/specs", "common/spec"],
     "coordinator": ["coordinator/api", "coordinator/specs"],
-    "agent/core": ["common/model"],
+    "agent/core": ["common/model", "common/console"],
     "agent/device": ["common/model"],
     "agent/process": ["common/model", "agent/core"],
     "agent": ["agent/core", "agent/device", "agent/process", "common/net"],
@@ -80,6 +81,7 @@ PRIVATE_LIBRARIES = {
     "gloo/": ["worker/comm"],
     "cuda": ["worker/ops/cuda"],
     "cublas": ["worker/ops/cuda"],
+    "re2/": ["common/console"],
     "zlib.h": ["common/net", "worker/input"],
     "zstd.h": ["common/net", "worker/input"],
     "openssl/": ["common/net"],
@@ -87,7 +89,7 @@ PRIVATE_LIBRARIES = {
 }
 
 # The scheduler's core, its forecasts and the agent's core are pure: no clock, randomness, I/O or logging.
-PURE = ["common/mlperf", "coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks", "coordinator/webhooks/notices"]
+PURE = ["common/mlperf", "common/console", "coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks", "coordinator/webhooks/notices"]
 IMPURE_HEADERS = re.compile(
     r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
 )
