@@ -14,9 +14,10 @@ StreamChunk next_chunk(TaskId id, const SupervisedTask& task, StreamKind kind, s
   const auto path = task.folder->stream_path(kind);
   StreamChunk chunk{id, kind, offset, {}};
   const std::size_t limit = std::min(room, kChunkBytes);
-  if (kind == StreamKind::events) {
+  if (!is_output(kind)) {
     bytes = read_range(path, offset, limit);
-    chunk.final = task.record.exit && offset + std::ssize(bytes) >= task.folder->stream_size(kind);
+    const bool grows = !task.record.exit || (kind == StreamKind::console && task.read);
+    chunk.final = !grows && offset + std::ssize(bytes) >= task.folder->stream_size(kind);
     if (!chunk.final) keep_whole_lines(bytes, limit);
     // In a full chunk the line is too long; here there was only too little room for it.
     if (!chunk.final && limit < kChunkBytes && !bytes.ends_with('\n')) bytes.clear();

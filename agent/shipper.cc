@@ -119,7 +119,7 @@ void Shipper::bound_file(const SupervisedTask& task, std::size_t stream) {
   const auto path = task.folder->stream_path(kStreams[stream]);
   const std::int64_t size = task.folder->stream_size(kStreams[stream]);
   const std::int64_t known =
-      kStreams[stream] == StreamKind::events ? std::min(size, task.record.delivered[stream]) : size;
+      !is_output(kStreams[stream]) ? std::min(size, task.record.delivered[stream]) : size;
   if (known <= log_limit_) return;
   try {
     const std::int64_t begin = next_data(path, (log_limit_ / 4 + kPage - 1) / kPage * kPage).begin;

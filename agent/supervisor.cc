@@ -52,6 +52,7 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
                 start_failed(failure->message, Shortage::room);
               act_soon();
             }),
+      console_(clock, [this](TaskId task) { asio::post(executor_, [this, task] { console_read(task); }); }),
       fences_([this](FenceNews news) {
         asio::post(executor_, [this, news = std::move(news)] { take_news(news); });
       }) {
@@ -185,8 +186,12 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
     for (const int index : process.more_devices) devices_.left(process.device_kind, index);
   }
   if (cgroups_) cgroups_->remove(id);
-  if (task.folder && !std::filesystem::exists(task.folder->path()))
-    task.folder.reset();  // the program's doing
+  if (task.folder && !std::filesystem::exists(task.folder->path())) {  // the program's doing
+    task.folder.reset();
+    console_.drop(id);
+    task.read = false;
+  }
+  if (task.read) console_.ended(id);
   save(task);
   check_delivered(id);
 }
@@ -201,9 +206,11 @@ void Supervisor::tell_exit(SupervisedTask& task) {
 void Supervisor::check_delivered(TaskId id) {
   SupervisedTask& task = tasks_.at(id);
   if (!task.record.exit) return;
-  if (!task.exit_told && task.is_delivered(0)) tell_exit(task);
+  if (!task.exit_told && task.events_delivered()) tell_exit(task);
   Process& process = table_.processes.at(id);
-  if (process.delivered || !task.is_delivered(0) || !task.is_delivered(1) || !task.is_delivered(2)) return;
+  if (process.delivered || !task.events_delivered() || !task.is_delivered(StreamKind::out) ||
+      !task.is_delivered(StreamKind::err))
+    return;
   process.delivered = task.settled = true;
   act_soon();
 }
@@ -215,8 +222,26 @@ void Supervisor::set_delivered(TaskId id, StreamKind stream, std::int64_t next) 
   check_delivered(id);
 }
 
+// Reads the metrics in its output, from where an earlier agent stopped.
+void Supervisor::read_console(TaskId id, const Launch& launch) {
+  SupervisedTask& task = tasks_.at(id);
+  auto reader = console_reader_of(launch);
+  if (!reader || !task.folder) return;
+  task.read = true;
+  console_.follow(id, *task.folder, std::move(*reader));
+}
+
+void Supervisor::console_read(TaskId id) {
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;
+  found->second.read = false;
+  check_delivered(id);
+}
+
 void Supervisor::give_up_delivery(TaskId id) {
   SupervisedTask& task = tasks_.at(id);
+  console_.drop(id);
+  task.read = false;
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     task.record.delivered[i] = task.folder->stream_size(kStreams[i]);
   check_delivered(id);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/code_cache.h"
+#include "agent/console_watch.h"
 #include "agent/core/command.h"
 #include "agent/core/reconcile.h"
 #include "agent/lasting_troubles.h"
@@ -54,10 +55,16 @@ struct SupervisedTask {
   std::optional<ExitCause> asked;  // why this agent told it to leave, if it did
   Time tell_exit_at{};             // at the latest; earlier once its events are delivered
   bool exit_told = false;          // the reports say exited
+  bool read = false;               // metrics are read from its output, and there may be more
   bool settled = false;            // exited and delivered: its files are not read again
 
   bool is_delivered(std::size_t stream) const {
     return settled || !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
+  }
+  bool is_delivered(StreamKind stream) const { return is_delivered(stream_index(stream)); }
+  // Nothing more will be told of what it did.
+  bool events_delivered() const {
+    return !read && is_delivered(StreamKind::events) && is_delivered(StreamKind::console);
   }
 };
 
@@ -143,6 +150,8 @@ class Supervisor {
   void tell_health();
   void save(SupervisedTask& task);
   void check_delivered(TaskId id);
+  void read_console(TaskId id, const Launch& launch);
+  void console_read(TaskId id);
   void raise_fence_of(const SupervisedTask& task);
   void keep(SupervisedTask& task);
   void changed();
@@ -171,6 +180,7 @@ class Supervisor {
   HomeRoom room_;
   LastingTroubles action_troubles_, save_troubles_;
   CodeCache code_;
+  ConsoleWatch console_;
   FenceWatch fences_;  // last: it ends before what it tells of
 };
 

@@ -58,6 +58,7 @@ void Supervisor::adopt_one(TaskId id) {
   process.more_devices = record.more_devices;
   if (record.leased || TaskLease::exists(folder.path())) task.lease.emplace(folder.path());
   process.granted = task.lease ? task.lease->end() : left_to_tasks_;
+  if (const auto launch = folder.read_launch()) read_console(id, *launch);
   if (record.exit) return set_exit(id, *record.exit);
   if (record.boot != boot_id())
     return set_exit(id, {0, SIGKILL, "the node was restarted", ExitCause::node_restarted});
@@ -83,6 +84,7 @@ void Supervisor::adopt_one(TaskId id) {
 // The earlier agent ended between writing the record and starting the program: the task may still be started,
 // once.
 void Supervisor::drop_unborn(TaskId id) {
+  console_.drop(id);
   tasks_.at(id).folder->remove();
   tasks_.erase(id);
   table_.processes.erase(id);

@@ -98,6 +98,7 @@ void Supervisor::launch(SupervisedTask& task, const StartTask& start) {
     throw;
   }
   task.shim = shim.pid;
+  read_console(id, start.launch);
   spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
 }
 

@@ -46,6 +46,7 @@ void Supervisor::carry_out(const DestroyTask& destroy) {
 void Supervisor::carry_out(const ForgetTask& forget) {
   SupervisedTask& task = tasks_.at(forget.task);
   raise_fence_of(task);
+  console_.drop(forget.task);
   if (task.folder) keep(task);
   tasks_.erase(forget.task);
   table_.processes.erase(forget.task);

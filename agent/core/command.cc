@@ -80,6 +80,24 @@ void add_launcher(Environment& out, const StartTask& start) {
   out.set("PET_NPROC_PER_NODE", node_devices(start));
   out.set("PET_MASTER_ADDR", launch.master_address);
   out.set("PET_MASTER_PORT", number(launch.master_port));
+  out.set("PET_RDZV_ID", to_string(launch.task.attempt));
+  out.set("PET_MAX_RESTARTS", "0");  // a restart is Podium's, of the whole gang
+  if (launch.spec.launcher != Launcher::torchrun) return;
+  out.set("PET_RDZV_BACKEND", "c10d");
+  out.set("PET_RDZV_ENDPOINT", launch.master_address + ":" + number(launch.master_port));
+}
+
+// Starts torchrun with the arguments, by its own name or, where only Python knows it, as a module. The
+// program's PATH decides, in its container where it has one.
+std::vector<std::string> torchrun() {
+  constexpr const char* kScript = R"sh(command -v torchrun >/dev/null && exec torchrun "$@"
+if command -v python3 >/dev/null &&
+  python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("torch"))'
+then exec python3 -m torch.distributed.run "$@"
+fi
+echo "launcher: torchrun: neither torchrun nor a python3 with torch is in its PATH ($PATH)" >&2
+exit 127)sh";
+  return {"/bin/sh", "-c", kScript, "torchrun"};
 }
 
 void add_podium(Environment& out, const StartTask& start, const TaskPaths& paths) {
@@ -114,6 +132,7 @@ void add_devices(Environment& out, const StartTask& start, const TaskPaths& path
   out.set("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000");
   out.set("TORCH_NCCL_DUMP_ON_TIMEOUT", "1");
   out.set("TORCH_FR_DUMP_TEMP_FILE", paths.folder + "/nccl_trace_rank_");
+  out.set("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", paths.folder + "/nccl_trace_rank_");  // its name before 2.6
 }
 
 // Before the spec's own variables, which may say otherwise: with another server, the token is none of its
@@ -219,6 +238,7 @@ Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
   const Launch& launch = start.launch;
   const std::map<std::string, std::string> values = placeholder_values(start, paths);
   TaskCommand command;
+  if (launch.spec.launcher == Launcher::torchrun) command.arguments = torchrun();
   for (const std::string& argument : launch.spec.command)
     command.arguments.push_back(fill_placeholders(argument, values));
   if (command.arguments.empty()) command.arguments = {paths.worker, "run", paths.launch};
@@ -229,6 +249,7 @@ Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
   for (const std::string& variable : inherited)
     if (is_kept(variable)) environment.take(variable);
   if (!launch.spec.command.empty()) add_worker_folder(environment, paths.worker);
+  if (!launch.spec.metrics.empty()) environment.set("PYTHONUNBUFFERED", "1");  // lines are read as they come
   if (launch.threads > 0) environment.set("OMP_NUM_THREADS", number(launch.threads));
   add_devices(environment, start, paths, gpus);
   add_tracking(environment, launch, tracking);

@@ -1,6 +1,7 @@
 #include "agent/process/last_words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 namespace podium {
@@ -67,6 +68,21 @@ std::string recorded_error(std::string_view file) {
   for (int level = 0; level < 2 && error->is_object() && error->contains("message"); ++level)
     error = &error->at("message");
   return error->is_string() ? first_line(error->get_ref<const std::string&>()) : "";
+}
+
+// {"message": {"extraInfo": {"timestamp": "1671400000"}}}, or {"timestamp": 1671400000}.
+std::int64_t recorded_seconds(std::string_view file) {
+  const nlohmann::json parsed = nlohmann::json::parse(file, nullptr, false);
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  const nlohmann::json* at = &parsed;
+  for (const char* key : {"message", "extraInfo"})
+    if (at->is_object() && at->contains(key) && at->at(key).is_object()) at = &at->at(key);
+  if (!at->is_object() || !at->contains("timestamp")) return 0;
+  const nlohmann::json& told = at->at("timestamp");
+  const std::string text = told.is_string() ? told.get<std::string>() : told.dump();
+  std::int64_t seconds = 0;
+  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  return seconds > 0 && seconds < kMost ? seconds : 0;
 }
 
 bool says_preempted(std::string_view events) {

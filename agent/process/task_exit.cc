@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "agent/process/file_tail.h"
 #include "agent/process/last_words.h"
 #include "agent/process/leftovers.h"
+#include "agent/process/torchrun_failure.h"
 
 namespace podium {
 namespace {
@@ -31,23 +33,52 @@ std::string tail_of(const TaskFolder& folder, StreamKind stream) {
   return read_range(folder.stream_path(stream), std::max<std::int64_t>(0, size - wanted), kLastWordsBytes);
 }
 
-std::string recorded_error_in(const std::filesystem::path& file) {
-  std::error_code none;
-  const bool is_file = std::filesystem::is_regular_file(std::filesystem::symlink_status(file, none));
-  return is_file ? recorded_error(read_range(file, 0, kLongestError)) : "";
+struct Recorded {
+  std::string error;
+  Time at{};
+};
+
+// torch writes whole seconds. The file's own time has the rest, where it is of that second.
+Recorded recorded_in(const std::filesystem::path& path) {
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
+  const std::string text = read_range(path, 0, kLongestError);
+  const std::int64_t seconds = recorded_seconds(text);
+  const std::int64_t millis = file.st_mtim.tv_sec == seconds ? file.st_mtim.tv_nsec / 1'000'000 : 0;
+  return {recorded_error(text), from_millis(seconds * 1000 + millis)};
 }
 
 // The program's own reason for its failure: its last error note, else the exception that torch recorded, else
-// the last line of its stderr.
-std::string last_words(const TaskFolder& folder) {
+// that of torchrun's process which failed first, whose exit it was, else the last line of its stderr.
+void add_last_words(const TaskFolder& folder, TaskExit& exit) {
   try {
-    const std::string note = last_error_note(tail_of(folder, StreamKind::events));
-    if (!note.empty()) return note;
-    const std::string error = recorded_error_in(folder.path() / kErrorFile);
-    return error.empty() ? last_line(tail_of(folder, StreamKind::err)) : error;
+    const Recorded recorded = recorded_in(folder.path() / kErrorFile);
+    const std::string errors = tail_of(folder, StreamKind::err);
+    const std::optional<Launch> launch = folder.read_launch();
+    const bool launches = launch && launch->spec.processes == Processes::node;
+    const auto child = launches && exit.code == 1 ? torchrun_failure(errors) : std::nullopt;
+    exit.failed_at = recorded.at;
+    if (child) {
+      exit.code = child->code;
+      exit.signal = child->signal;
+    }
+    if (!exit.message.empty()) return;
+    exit.message = last_error_note(tail_of(folder, StreamKind::events));
+    if (exit.message.empty()) exit.message = recorded.error;
+    if (exit.message.empty() && child)
+      exit.message = "process of rank " + std::to_string(child->rank) +
+                     (child->message.empty() ? " failed" : ": " + child->message);
+    if (exit.message.empty()) exit.message = last_line(errors);
   } catch (const std::system_error& error) {  // what it said is not worth how it ended
-    return error.what();
+    exit.message = error.what();
   }
+}
+
+// torchrun is started by a shell, which says by its exit that it is not there.
+bool lacks_torchrun(const TaskFolder& folder, const TaskExit& exit) {
+  if (exit.code != 127 || exit.cause != ExitCause::program) return false;
+  const std::optional<Launch> launch = folder.read_launch();
+  return launch && launch->spec.launcher == Launcher::torchrun;
 }
 
 std::filesystem::path without_links(const std::filesystem::path& path) {
@@ -91,7 +122,8 @@ int kill_strangers(const std::filesystem::path& home, const std::set<TaskId>& kn
 TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups,
                    std::optional<ExitCause> asked) {
   if (std::optional<TaskExit> exit = folder.read_exit()) {
-    if ((exit->code != 0 || exit->signal != 0) && exit->message.empty()) exit->message = last_words(folder);
+    if (exit->code != 0 || exit->signal != 0) add_last_words(folder, *exit);
+    if (lacks_torchrun(folder, *exit)) exit->cause = ExitCause::cannot_run;
     if (exit->succeeded() && says_preempted(tail_of(folder, StreamKind::events)))
       exit->cause = ExitCause::signalled;  // by its own word: it left before it was through
     return *exit;

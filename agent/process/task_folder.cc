@@ -95,7 +95,7 @@ TaskRecord record_from(const json& in) {
   record.leased = in.value("leased", false);
   record.forgotten = in.at("forgotten");
   for (std::size_t i = 0; i < kStreams.size(); ++i)
-    record.delivered[i] = in.at("delivered").at(std::string(to_string(kStreams[i])));
+    record.delivered[i] = in.at("delivered").value(std::string(to_string(kStreams[i])), std::int64_t{0});
   if (in.contains("exit")) record.exit = task_exit_from_json(in.at("exit"));
   return record;
 }
@@ -113,7 +113,8 @@ TaskFolder::TaskFolder(const fs::path& home, TaskId task)
             std::to_string(task.rank)) {}
 
 fs::path TaskFolder::stream_path(StreamKind stream) const {
-  return path_ / (stream == StreamKind::events ? "events.jsonl" : to_string(stream));
+  const std::string name(to_string(stream));
+  return path_ / (is_output(stream) ? name : name + ".jsonl");
 }
 
 void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
@@ -144,6 +145,15 @@ TaskRecord TaskFolder::read_record() const {
     throw std::runtime_error(path.string() + " is damaged; move its folder away: " + error.what());
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(path.string() + " does not belong here; move its folder away: " + error.what());
+  }
+}
+
+std::optional<Launch> TaskFolder::read_launch() const {
+  try {
+    Launch launch = launch_from_json(json::parse(read_file(launch_path())));
+    return launch.task == task_ ? std::optional(std::move(launch)) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
 }
 

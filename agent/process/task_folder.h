@@ -13,7 +13,8 @@
 
 namespace podium {
 
-inline constexpr std::array<StreamKind, 3> kStreams{StreamKind::events, StreamKind::out, StreamKind::err};
+inline constexpr std::array<StreamKind, 4> kStreams{StreamKind::events, StreamKind::console, StreamKind::out,
+                                                    StreamKind::err};
 
 std::size_t stream_index(StreamKind stream);  // in kStreams
 
@@ -23,12 +24,13 @@ struct TaskRecord {
   std::string boot;  // the machine's, when the task was started
   std::string device_kind;
   int device_index = 0;
-  std::vector<int> more_devices;            // that it drives as well
-  std::int64_t pid = 0;                     // of the program; 0: not known yet
-  std::optional<TaskExit> exit;             // once the agent has seen it
-  bool leased = false;                      // its shim reads the lease in its folder
-  bool forgotten = false;                   // by the coordinator; kept only for people
-  std::array<std::int64_t, 3> delivered{};  // bytes of each of kStreams that the coordinator has
+  std::vector<int> more_devices;  // that it drives as well
+  std::int64_t pid = 0;           // of the program; 0: not known yet
+  std::optional<TaskExit> exit;   // once the agent has seen it
+  bool leased = false;            // its shim reads the lease in its folder
+  bool forgotten = false;         // by the coordinator; kept only for people
+  std::array<std::int64_t, kStreams.size()>
+      delivered{};  // bytes of each of kStreams that the coordinator has
 
   bool operator==(const TaskRecord&) const = default;
 };
@@ -45,6 +47,7 @@ class TaskFolder {
   void create(const TaskRecord& record, const Launch& launch) const;
   void write_record(const TaskRecord& record) const;
   TaskRecord read_record() const;
+  std::optional<Launch> read_launch() const;  // nothing where the program has changed it
 
   // How the program ended, as the shim wrote it; nothing while it runs or when the shim was killed.
   std::optional<TaskExit> read_exit() const;

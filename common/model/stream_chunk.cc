@@ -7,8 +7,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr EnumNames<StreamKind, 3> kStreams{
-    {{StreamKind::events, "events"}, {StreamKind::out, "stdout"}, {StreamKind::err, "stderr"}}};
+constexpr EnumNames<StreamKind, 4> kStreams{{{StreamKind::events, "events"},
+                                             {StreamKind::console, "console"},
+                                             {StreamKind::out, "stdout"},
+                                             {StreamKind::err, "stderr"}}};
 
 constexpr std::size_t kMostChunks = 10'000;  // an agent sends a few for each of its tasks
 constexpr std::size_t kLongestHeader = 1024;

@@ -17,7 +17,11 @@
 
 namespace podium {
 
-enum class StreamKind { events, out, err };  // "events", "stdout", "stderr" on the wire
+// "events", "console", "stdout", "stderr" on the wire. console: events that the agent read from the program's
+// output, in a file of the agent's.
+enum class StreamKind { events, console, out, err };
+
+constexpr bool is_output(StreamKind stream) { return stream == StreamKind::out || stream == StreamKind::err; }
 
 // The longest line of events, including its end. A longer line is sent in pieces of this size, and the
 // coordinator skips all of it.

@@ -19,15 +19,18 @@ ExitCause exit_cause_from(std::string_view text) {
 }
 
 json to_json(const TaskExit& exit) {
-  return {{"code", exit.code},
-          {"signal", exit.signal},
-          {"message", exit.message},
-          {"cause", to_string(exit.cause)}};
+  json out{{"code", exit.code},
+           {"signal", exit.signal},
+           {"message", exit.message},
+           {"cause", to_string(exit.cause)}};
+  if (exit.failed_at != Time{}) out["failed_ms"] = to_millis(exit.failed_at);
+  return out;
 }
 
 TaskExit task_exit_from_json(const json& in) {
   return {in.at("code"), in.at("signal"), in.value("message", ""),
-          exit_cause_from(in.value("cause", std::string(name_of(ExitCause::program))))};
+          exit_cause_from(in.value("cause", std::string(name_of(ExitCause::program)))),
+          from_millis(in.value("failed_ms", std::int64_t{0}))};
 }
 
 }  // namespace podium

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/time.h"
 #include "common/model/exit_cause.h"
 
 namespace podium {
@@ -16,6 +17,9 @@ struct TaskExit {
   int signal = 0;
   std::string message;  // the task's last error note, or why it could not be started
   ExitCause cause = ExitCause::program;
+  // When it failed, by its own record: of ranks that fail together the first to fail is to blame, not the
+  // first to be heard of. 0: it recorded none.
+  Time failed_at{};
 
   // Whether the program finished its work. One that was told to leave did not, whatever its code.
   bool succeeded() const { return code == 0 && signal == 0 && cause == ExitCause::program; }

@@ -141,7 +141,7 @@ RungWatches watches_of(const ClusterState& state, const StreamBatch& streams) {
   if (state.sweeps.empty()) return watches;
   for (const StreamChunk& chunk : streams.chunks) {
     const JobId job = chunk.task.attempt.job;
-    if (chunk.stream != StreamKind::events || watches.contains(job)) continue;
+    if (is_output(chunk.stream) || watches.contains(job)) continue;
     if (RungWatch watch = rungs_to_watch(state, job); !watch.steps.empty())
       watches.emplace(job, std::move(watch));
   }

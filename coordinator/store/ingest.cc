@@ -98,6 +98,7 @@ bool Ingestor::take(StreamBatch& batch, std::size_t& budget) {
   batch_ = &batch;
   while (batch.taken < batch.chunks.size() && budget > 0) {
     const StreamChunk& chunk = batch.chunks[batch.taken];
+    leads_ = chunk.task.rank == 0 || chunk.stream == StreamKind::console;
     const Taken taken = take(chunk, batch.on_disk[batch.taken], budget);
     budget -= std::min(budget, static_cast<std::size_t>(taken.bytes) + kChunkCost);
     if (taken.more) continue;
@@ -120,7 +121,7 @@ Ingestor::Taken Ingestor::take(const StreamChunk& chunk, bool on_disk, std::size
   Stream stream = find_stream(chunk);
   const std::int64_t from = stream.next;
   if (end <= from) return {from, 0, false};
-  if (chunk.stream != StreamKind::events) {
+  if (is_output(chunk.stream)) {
     if (!on_disk) return {from, 0, false};
     stream.next = end;
     put_stream(chunk, stream);
@@ -209,7 +210,7 @@ void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
     to.news->push_back(point);
     milestones_.take(task.attempt.job, time, line.step, key, value);
   }
-  if (task.rank == 0 && (line.values.empty() || tells_progress(line.values.front().first)))
+  if (leads_ && (line.values.empty() || tells_progress(line.values.front().first)))
     note_progress(line.step, std::nullopt, time);
 }
 
@@ -256,7 +257,7 @@ void Ingestor::write_progress(AttemptId attempt) {
 }
 
 void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
-  if (task.rank != 0) return;
+  if (!leads_) return;
   start_steps_.run(task.attempt.job.value, task.attempt.number, e.step);
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
   if (e.text && !e.text->xxh3.empty())

@@ -94,6 +94,7 @@ class Ingestor {
   MetricsLine metrics_;
   std::vector<Slot> slots_;  // of the piece's last line
   StreamBatch* batch_ = nullptr;
+  bool leads_ = false;  // it tells the job's progress: rank 0's events, or any rank's output
 };
 
 }  // namespace podium

@@ -59,7 +59,7 @@ LogKeeper::~LogKeeper() {
 
 void LogKeeper::write(std::shared_ptr<StreamBatch> streams, Done done) {
   const bool output = std::ranges::any_of(
-      streams->chunks, [](const StreamChunk& chunk) { return chunk.stream != StreamKind::events; });
+      streams->chunks, [](const StreamChunk& chunk) { return is_output(chunk.stream); });
   if (!output) return done(std::nullopt);
   {
     const std::lock_guard lock(mutex_);
@@ -105,7 +105,7 @@ void LogKeeper::write_together(std::deque<Work> queue) {
 void LogKeeper::write_one(StreamBatch& streams, Ends& ends) {
   for (std::size_t i = 0; i < streams.chunks.size(); ++i) {
     const StreamChunk& chunk = streams.chunks[i];
-    if (chunk.stream == StreamKind::events) continue;
+    if (!is_output(chunk.stream)) continue;
     const std::int64_t size = std::ssize(chunk.bytes);
     if (chunk.offset > std::numeric_limits<std::int64_t>::max() - size) continue;
     const std::int64_t from = end_of(streams.node, chunk.task, chunk.stream, ends);

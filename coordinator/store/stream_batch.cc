@@ -32,7 +32,7 @@ void look_for_checkpoint(std::string_view line, AttemptId attempt, Newest& newes
 template <class Body>
 void each_line(const StreamBatch& streams, const std::function<bool(TaskId)>& is_own, const Body& body) {
   for (const StreamChunk& chunk : streams.chunks) {
-    if (chunk.stream != StreamKind::events || !is_own(chunk.task)) continue;
+    if (is_output(chunk.stream) || !is_own(chunk.task)) continue;
     for (std::string_view rest = chunk.bytes; !rest.empty();) {
       const std::size_t size = std::min(rest.find('\n'), rest.size());
       body(rest.substr(0, size), chunk.task);

@@ -39,7 +39,8 @@ class Cluster:
 
     def start(self, command):
         command[0] = self.programs / command[0]
-        self.children.append(subprocess.Popen(command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL))
+        debian = os.environ | {"PATH": f"{self.programs}:/usr/bin:/bin"}  # whose python3 the packages of tests are for
+        self.children.append(subprocess.Popen(command, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=debian))
 
     def start_agent(self, name):
         own = f"127.0.{os.getpid() // 256 % 256}.{os.getpid() % 256}"

@@ -10,6 +10,13 @@
 namespace podium {
 namespace {
 
+// Whether an exit that says when it failed comes before the culprit's, which says so, too.
+bool failed_before_culprit(const Attempt& attempt, Blame blame, const TaskExit& exit) {
+  if (blame != Blame::failed || !attempt.culprit || exit.failed_at == Time{}) return false;
+  const Time before = attempt.tasks[static_cast<std::size_t>(*attempt.culprit)].exit->failed_at;
+  return before != Time{} && exit.failed_at < before;
+}
+
 struct JobApplier {
   Job& job;
   Time at;
@@ -45,7 +52,7 @@ struct JobApplier {
     Attempt& now = attempt(e.task.attempt);
     end_task(e.task, TaskPhase::exited, e.exit);
     const Blame blame = blame_for(e.exit, now.stop != StopCause::none, job.request.command);
-    if (blame <= now.blame) return;
+    if (blame < now.blame || (blame == now.blame && !failed_before_culprit(now, blame, e.exit))) return;
     now.blame = blame;
     now.culprit = e.task.rank;
   }

@@ -84,9 +84,9 @@ void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}
 }
 
 void count_progress(const Job& job, Time now, Verdict& verdict) {
-  // A user's own program may not report checkpoints.
   const bool saved = job.checkpoint > job.attempt->first_checkpoint;
-  const bool fruitless = !job.request.command && !job.request.replica && !saved;
+  const bool tells = !job.request.command || job.checkpoint >= 0;  // a user's own program need not
+  const bool fruitless = tells && !job.request.replica && !saved;
   verdict.retries.fruitless = fruitless ? verdict.retries.fruitless + 1 : 0;
   if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
 }

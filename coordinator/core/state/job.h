@@ -79,7 +79,7 @@ enum class StopCause {
 };
 
 // How likely a task's exit is the root cause of its attempt's failure, in ascending order; of equal exits the
-// first to arrive counts. stopped: it was told to stop and left on SIGTERM. peer_lost: it is a victim, and
+// first to fail by its own record counts, else the first to arrive. stopped: it was told to stop and left on SIGTERM. peer_lost: it is a victim, and
 // counts only where no other rank failed. killed: it may have hung. left: it saved and left without an order,
 // often because another rank was told to; like taken, this excuses the job. taken: its agent, its node or a
 // SIGTERM that Podium did not send ended it, so the job is not to blame for anything that its ranks did.

@@ -178,7 +178,32 @@ TEST(MakeCommand, TellsTorchrunWhereItIsWhereItRunsOncePerNode) {
   start.launch.spec.processes = Processes::node;
   EXPECT_THAT(make_command(start, kPaths, {})->environment,
               IsSupersetOf({"PET_NNODES=2", "PET_NODE_RANK=0", "PET_NPROC_PER_NODE=2",
-                            "PET_MASTER_ADDR=10.0.0.1", "PET_MASTER_PORT=29503", "PODIUM_NODE_DEVICES=2"}));
+                            "PET_MASTER_ADDR=10.0.0.1", "PET_MASTER_PORT=29503", "PODIUM_NODE_DEVICES=2",
+                            "PET_RDZV_ID=12.3", "PET_MAX_RESTARTS=0"}));
+  EXPECT_THAT(make_command(start, kPaths, {})->environment, Not(Contains(StartsWith("PET_RDZV_BACKEND"))));
+}
+
+TEST(MakeCommand, StartsTorchrunItselfWhereItIsTheLauncher) {
+  StartTask start = start_of("cpu");
+  start.launch.spec.command = {"--tee=1", "train.py", "--out={task_folder}"};
+  start.launch.spec.launcher = Launcher::torchrun;
+  start.launch.spec.processes = Processes::node;
+  const auto command = make_command(start, kPaths, {});
+  EXPECT_THAT(command->arguments, ElementsAre("/bin/sh", "-c", HasSubstr("exec torchrun \"$@\""), "torchrun",
+                                              "--tee=1", "train.py", "--out=/home/jobs/12/3/1"));
+  EXPECT_THAT(command->environment, IsSupersetOf({"PET_NNODES=2", "PET_NODE_RANK=0", "PET_NPROC_PER_NODE=2",
+                                                  "PET_RDZV_ID=12.3", "PET_RDZV_BACKEND=c10d",
+                                                  "PET_RDZV_ENDPOINT=10.0.0.1:29503", "PET_MAX_RESTARTS=0"}));
+}
+
+TEST(MakeCommand, LinesThatAreReadForMetricsComeAsTheyArePrinted) {
+  StartTask start = start_of("cpu");
+  start.launch.spec.command = {"python3", "train.py"};
+  EXPECT_THAT(make_command(start, kPaths, {})->environment, Not(Contains(StartsWith("PYTHONUNBUFFERED="))));
+  start.launch.spec.metrics.parsers = {"megatron"};
+  EXPECT_THAT(make_command(start, kPaths, {})->environment, Contains("PYTHONUNBUFFERED=1"));
+  start.launch.spec.env = {{"PYTHONUNBUFFERED", ""}};
+  EXPECT_THAT(make_command(start, kPaths, {})->environment, Contains("PYTHONUNBUFFERED="));
 }
 
 TEST(MakeCommand, StartsInTheWorkdirWhichIsWithinTheCodeWhereThereIsSome) {

@@ -27,6 +27,16 @@ TEST(RecordedError, IsTheExceptionThatTorchRecorded) {
   EXPECT_EQ(recorded_error(R"({"message": ")" + std::string(10'000, 'x') + "\"}").size(), 500U);
 }
 
+TEST(RecordedError, SaysWhen) {
+  EXPECT_EQ(recorded_seconds(R"({"message": {"message": "x", "extraInfo": {"timestamp": "1671400000"}}})"),
+            1671400000);
+  EXPECT_EQ(recorded_seconds(R"({"message": "of C++", "timestamp": 1671400001})"), 1671400001);
+  for (const char* const file :
+       {"", "{", "[]", R"({"message": {"message": "x"}})", R"({"timestamp": "soon"})", R"({"timestamp": -3})",
+        R"({"timestamp": "99999999999999"})", R"({"message": {"extraInfo": 7, "timestamp": []}})"})
+    EXPECT_EQ(recorded_seconds(file), 0) << file;
+}
+
 TEST(RecordedError, IsOneLine) {
   EXPECT_EQ(
       recorded_error(R"({"message": "\n CUDA error: device-side assert\nCompile with TORCH_USE_CUDA_DSA"})"),

@@ -220,7 +220,7 @@ TEST(Codec, AnIdentityOfATextIsTwoCountsAndAHash) {
 
 TEST(Codec, EveryCauseOfAnExitSurvivesTheWire) {
   for (int cause = 0; cause < static_cast<int>(std::size(kExitCauseNames)); ++cause) {
-    const TaskExit exit{3, 0, "words", static_cast<ExitCause>(cause)};
+    const TaskExit exit{3, 0, "words", static_cast<ExitCause>(cause), from_millis(1'700'000'000'123)};
     EXPECT_EQ(task_exit_from_json(to_json(exit)), exit) << to_string(exit.cause);
   }
   EXPECT_THROW(task_exit_from_json({{"code", 0}, {"signal", 0}, {"cause", "boredom"}}),

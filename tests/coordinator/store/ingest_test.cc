@@ -85,6 +85,41 @@ TEST_F(Ingest, WritesPointsAndAnswersWithTheNextOffset) {
   EXPECT_EQ(reader_->job({1})->progress->step, 2);
 }
 
+// What an agent read from a program's output, which carries where it read.
+TEST_F(Ingest, TakesWhatWasReadFromTheOutput) {
+  const std::string line =
+      R"({"read":{"stdout":7},"step":2,"t":1700000000000,"type":"metrics","values":{"train/loss":4.0}})"
+      "\n"
+      R"({"read":{"stdout":7},"step":2,"steps":50,"t":1700000000000,"type":"started"})"
+      "\n";
+  EXPECT_EQ(next_after(chunk(1, 0, line, StreamKind::console)), std::ssize(line));
+  EXPECT_EQ(next_after(chunk(1, 0, line, StreamKind::console)), std::ssize(line));
+  EXPECT_EQ(next_after(chunk(1, 0, metrics_line(1, 5.0))), std::ssize(metrics_line(1, 5.0)));
+  ASSERT_EQ(loss().size(), 2u);
+  EXPECT_EQ(reader_->job({1})->progress->steps, 50);
+}
+
+// Megatron-LM's last rank prints.
+TEST_F(Ingest, TheOutputOfAnyRankTellsTheProgress) {
+  Commit turn{queued_job(2), ExperimentText{{2}, "name: two", "two.yaml", "", "key-2", {"{}"}}, {}, {}};
+  const AttemptId attempt{{2}, 1};
+  Allocation allocation;
+  for (int rank : {0, 1}) allocation.ranks.push_back({{"node-1"}, rank, rank, 2, 0, 1});
+  allocation.nodes = 1;
+  turn.events.push_back({at_second(10), AttemptCreated{attempt, allocation}});
+  commit_now(*store_, std::move(turn));
+  const std::string metric = R"({"step":7,"t":1700000000000,"type":"metrics","values":{"train/loss":4.0}})"
+                             "\n";
+  std::string body;
+  append_chunk(body, {{attempt, 1}, StreamKind::events, 0, metric});
+  next_after(body);
+  EXPECT_FALSE(reader_->job({2})->progress);
+  body.clear();
+  append_chunk(body, {{attempt, 1}, StreamKind::console, 0, metric});
+  next_after(body);
+  EXPECT_EQ(reader_->job({2})->progress->step, 7);
+}
+
 TEST_F(Ingest, SpansOfTimeOfAServiceAreNoProgress) {
   next_after(chunk(1, 0,
                    R"({"step":179571117,"t":1700000000000,"type":"metrics","values":{"serve/failed":0}})"
@@ -451,8 +486,9 @@ TEST_F(Ingest, MetricNamesOfAJobAreBounded) {
 }
 
 TEST_F(Ingest, AMetricHasAName) {
-  next_after(chunk(1, 0, R"({"type":"metrics","t":2,"step":2,"values":{"":1,"named":1}})"
-                         "\n"));
+  next_after(chunk(1, 0,
+                   R"({"type":"metrics","t":2,"step":2,"values":{"":1,"named":1}})"
+                   "\n"));
   ASSERT_EQ(reader_->metrics({1}).size(), 1u);
   EXPECT_EQ(reader_->metrics({1}).front().key, "named");
 }

@@ -1924,6 +1924,8 @@ export interface components {
              * @enum {unknown}
              */
             cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused" | "cannot_run";
+            /** @description When it failed, as the program recorded it (torch.distributed's error file); absent where it recorded nothing. Of ranks that failed together the first is the one to blame. */
+            failed_ms?: number;
         };
         /** @enum {unknown} */
         BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "fence" | "planning";

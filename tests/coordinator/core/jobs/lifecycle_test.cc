@@ -72,6 +72,24 @@ TEST_F(Lifecycle, BlamesTheTaskThatFailedFirstAndNotItsVictims) {
             "it would only fail again");
 }
 
+// One that waited for the other fails, too, and its agent may be heard first.
+TEST_F(Lifecycle, BlamesTheRankThatRecordedItsFailureFirst) {
+  const Time kFirst = from_millis(1'700'000'000'000), kLater = from_millis(1'700'000'000'010);
+  JobRequest request = request_for(2, 1);
+  request.command = true;
+  request.max_restarts = 0;
+  for (const auto& [heard, last, culprit] :
+       {std::tuple{kLater, kFirst, 1}, {kFirst, kLater, 0}, {kFirst, kFirst, 0}, {kFirst, Time{}, 0}}) {
+    const JobId id = run_gang(request);
+    fail_rank(id, 0, {1, 0, "the other is gone", ExitCause::program, heard});
+    NodeReport report_of_two{
+        two_, {{task(id, 1), TaskState::exited, 1, TaskExit{1, 0, "no shard", ExitCause::program, last}}}, 0};
+    const auto events = turn(NodeReported{report_of_two});
+    EXPECT_THAT(find<JobStateChanged>(events)->reason,
+                testing::StartsWith("rank " + std::to_string(culprit) + " on node-"));
+  }
+}
+
 TEST_F(Lifecycle, StopsWhenItsRestartsAreUsed) {
   JobRequest request = request_for(2, 1);
   request.max_restarts = 1;
@@ -105,6 +123,25 @@ TEST_F(Lifecycle, GivesUpWithoutCheckpointProgressAndGoesOnWithIt) {
     EXPECT_EQ(failures, progress ? 5 : kFruitless);
     if (!progress) continue;
     EXPECT_TRUE(state_.jobs.contains(id));
+  }
+}
+
+// A program of one's own need not tell of checkpoints; one that does is held to it.
+TEST_F(Lifecycle, AProgramThatToldOfACheckpointMustTellOfNewerOnes) {
+  for (const bool tells : {true, false}) {
+    JobRequest request = request_for(2, 1);
+    request.command = true;
+    const JobId id = run_gang(request);
+    if (tells) turn(CheckpointSaved{job(id).attempt_id(), 100});
+    int failures = 0;
+    for (; failures < 5 && state_.jobs.contains(id); ++failures) {
+      fail_rank(id, 0, {1, 0, ""});
+      report(two_, {{task(id, 1), {0, SIGTERM, ""}}});
+      wait(state_.jobs.contains(id) ? 20 : 0);
+      report(one_);
+      report(two_);
+    }
+    EXPECT_EQ(failures, tells ? 1 + kFruitless : 5) << "the first had told of one";
   }
 }
 
