@@ -11,7 +11,8 @@ import { sorted } from "./fake/job_query";
 import { breachesOf, messageBreaches } from "./fake/openapi";
 import { addQuickstart } from "./fake/quickstart";
 import { FakeCoordinator, userToken } from "./fake/server";
-import { RealCluster, realUserToken, sleepingSpec, whyNotReal } from "./support/real_cluster";
+import { whyNotReal } from "./support/daemon";
+import { RealCluster, realUserToken, sleepingSpec } from "./support/real_cluster";
 
 const why = whyNotReal();
 if (why) console.log(`the real coordinator is skipped: ${why}`);

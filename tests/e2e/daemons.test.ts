@@ -3,7 +3,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch, openPage, type Watched } from "./support/browser";
-import { RealCluster, realUserToken, trainingSpec, whyNotReal } from "./support/real_cluster";
+import { whyNotReal } from "./support/daemon";
+import { RealCluster, realUserToken, trainingSpec } from "./support/real_cluster";
 
 const why = whyNotReal();
 if (why) console.log(`skipped: ${why}`);

@@ -3,7 +3,8 @@ import MLflow from "mlflow";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Browser } from "playwright-core";
 import { launch, openPage } from "./support/browser";
-import { RealCluster, realUserToken, whyNotReal } from "./support/real_cluster";
+import { whyNotReal } from "./support/daemon";
+import { RealCluster, realUserToken } from "./support/real_cluster";
 
 const ignored = whyNotReal();
 
@@ -34,7 +35,13 @@ describe.skipIf(ignored !== "")("npm's client of MLflow", () => {
     const { run } = await Runs.create({ experiment_id, user_id: "mei", start_time: started });
     const { run_id } = run.info;
     for (let step = 0; step < 20; step += 1)
-      await Runs.logMetric({ run_id, key: "train/loss", value: 2 / (step + 1), timestamp: started + step, step });
+      await Runs.logMetric({
+        run_id,
+        key: "train/loss",
+        value: 2 / (step + 1),
+        timestamp: started + step,
+        step,
+      });
     await Runs.logParameter({ run_id, key: "lr", value: "0.001" });
     await Runs.setTag({ run_id, key: "stage", value: "dev" });
     await Runs.setTag({ run_id, key: "gone", value: "soon" });
@@ -83,7 +90,9 @@ describe.skipIf(ignored !== "")("npm's client of MLflow", () => {
     expect(errors).toEqual([]);
     await page.close();
 
-    await Runs.update({ run_id, status: "FINISHED", end_time: Date.now() } as Parameters<typeof Runs.update>[0]);
+    await Runs.update({ run_id, status: "FINISHED", end_time: Date.now() } as Parameters<
+      typeof Runs.update
+    >[0]);
     await Runs.delete({ run_id });
     expect((await Runs.search({ experiment_ids: [experiment_id] })).runs ?? []).toEqual([]);
     await Runs.restore({ run_id });

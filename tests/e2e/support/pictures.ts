@@ -5,7 +5,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { launch, openPage } from "./browser";
-import { RealCluster, realUserToken, whyNotReal } from "./real_cluster";
+import { whyNotReal } from "./daemon";
+import { RealCluster, realUserToken } from "./real_cluster";
 
 const docs = new URL("../../../docs/", import.meta.url).pathname;
 const folder = process.argv[2] ?? docs;

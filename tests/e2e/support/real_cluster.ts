@@ -1,31 +1,20 @@
 // A real coordinator and two real agents in a temporary folder, with text to train on. It stops everything that it started,
 // by process id.
-import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, openSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dist } from "../fake/static_files";
 import { Random } from "../fake/random";
+import { end, start, until, type Daemon } from "./daemon";
 
-const programs = process.env["PODIUM_BIN_DIR"] ?? "";
 export const realUserToken = "user-token-of-this-test";
-
-/** "" if the daemons can run, else why not. Throws if they are missing where they must be present. */
-export function whyNotReal(): string {
-  if (!programs) return "PODIUM_BIN_DIR is not set";
-  const missing = ["podium-coordinator", "podium-agent", "podium-worker"].find(
-    (name) => !existsSync(join(programs, name)),
-  );
-  if (missing) throw new Error(`${missing} is not in ${programs}: build it`);
-  return "";
-}
 
 export class RealCluster {
   url = "";
   private port = 0;
-  private coordinator: ChildProcess | null = null;
-  private readonly agents: ChildProcess[] = [];
+  private coordinator: Daemon | null = null;
+  private readonly agents: Daemon[] = [];
 
   private constructor(readonly folder: string) {}
 
@@ -78,9 +67,8 @@ export class RealCluster {
     this.agents.push(agent);
   }
 
-  private run(program: string, name: string, options: string[]): ChildProcess {
-    const log = openSync(join(this.folder, `${name}.log`), "a");
-    return spawn(join(programs, program), options, { stdio: ["ignore", log, log] });
+  private run(program: string, name: string, options: string[]): Daemon {
+    return start(program, join(this.folder, `${name}.log`), options);
   }
 
   async submit(spec: string): Promise<number> {
@@ -105,21 +93,6 @@ export class RealCluster {
     await Promise.all(this.agents.map((agent) => end(agent, "SIGTERM")));
     if (this.coordinator) await end(this.coordinator, "SIGTERM");
     await rm(this.folder, { recursive: true, force: true });
-  }
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  child.kill(signal);
-  await ended;
-}
-
-async function until(what: string, done: () => boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!done()) {
-    if (Date.now() > deadline) throw new Error(`waited a minute for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
