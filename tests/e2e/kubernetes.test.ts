@@ -26,7 +26,7 @@ interface Container {
 interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string };
+  metadata: { name?: string; generateName?: string };
   spec: { template: { spec: { containers: Container[] } } };
 }
 
@@ -74,18 +74,20 @@ function mistypedFields(all: Manifest[]): string[] {
 }
 
 describe("the manifests", () => {
-  it.each(manifests.map((manifest) => [`${manifest.kind} ${manifest.metadata.name}`, manifest] as const))(
-    "%s is as the API's schema has it",
-    (_, manifest) => {
-      const models = require(`kubernetes-models/${manifest.apiVersion}`) as Record<
-        string,
-        new (data: unknown) => { validate(): void }
-      >;
-      const Model = models[manifest.kind];
-      expect(Model, `${manifest.apiVersion} has no ${manifest.kind}`).toBeDefined();
-      expect(() => new Model!(manifest).validate()).not.toThrow();
-    },
-  );
+  it.each(
+    manifests.map(
+      (manifest) =>
+        [`${manifest.kind} ${manifest.metadata.name ?? manifest.metadata.generateName}`, manifest] as const,
+    ),
+  )("%s is as the API's schema has it", (_, manifest) => {
+    const models = require(`kubernetes-models/${manifest.apiVersion}`) as Record<
+      string,
+      new (data: unknown) => { validate(): void }
+    >;
+    const Model = models[manifest.kind];
+    expect(Model, `${manifest.apiVersion} has no ${manifest.kind}`).toBeDefined();
+    expect(() => new Model!(manifest).validate()).not.toThrow();
+  });
 
   it("have no field that the API does not know", () => {
     expect(mistypedFields(manifests)).toEqual([]);
@@ -136,7 +138,7 @@ describe.skipIf(whyNotReal() !== "")("their command lines", () => {
     );
   }
 
-  it("start a coordinator that is ready, and an agent that joins it", async () => {
+  it("start a coordinator that is ready, and agents that join it", async () => {
     const [coordinator] = named("StatefulSet", "podium-coordinator").spec.template.spec.containers;
     run(coordinator!, {
       "0.0.0.0:7070": "127.0.0.1:0",
@@ -151,11 +153,21 @@ describe.skipIf(whyNotReal() !== "")("their command lines", () => {
     const url = (await readFile(address, "utf8")).trim();
     expect((await fetch(url + coordinator!.readinessProbe!.httpGet.path)).status).toBe(200);
 
-    const [agent] = named("DaemonSet", "podium-agent").spec.template.spec.containers;
-    run(agent!, { "$(NODE_NAME)": "dgx-1", "$(POD_IP)": "127.0.0.1", "http://podium:7070": url });
     const headers = { Authorization: "Bearer user-token-of-this-test" };
-    await until("the agent to join", async () =>
-      (await (await fetch(`${url}/api/v1/nodes`, { headers })).text()).includes('"dgx-1"'),
-    );
+    const onDemand = manifests.find(({ kind }) => kind === "Job")!;
+    for (const [name, manifest] of [
+      ["dgx-1", named("DaemonSet", "podium-agent")],
+      ["podium-nodes-x7k2p-0-5ljhh", onDemand],
+    ] as const) {
+      const [agent] = manifest.spec.template.spec.containers;
+      run(
+        { ...agent!, name },
+        { "$(NODE_NAME)": name, "$(POD_NAME)": name, "$(POD_IP)": "127.0.0.1", "http://podium:7070": url },
+      );
+      await until(`${name} to join`, async () =>
+        (await (await fetch(`${url}/api/v1/nodes`, { headers })).text()).includes(`"${name}"`),
+      );
+      await end(daemons.pop()!, "SIGTERM"); // the two have one home here
+    }
   });
 });
