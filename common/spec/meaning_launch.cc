@@ -27,6 +27,15 @@ const json& list(const Facts& facts, const json::json_pointer& at) {
 void check_launcher(const Facts& facts, Problems& problems) {
   if (facts.text("/launcher") == "torchrun" && facts.text("/processes") == "device")
     problems.add("/processes", "torchrun is started once on each node; remove processes, or write node");
+  const json& command = list(facts, json::json_pointer("/command"));
+  if (facts.text("/launcher") != "torchrun" || command.empty() || !command[0].is_string()) return;
+  const std::string first = command[0];
+  const std::string_view name = std::string_view(first).substr(first.rfind('/') + 1);
+  if (name == "torchrun" || name.starts_with("python"))
+    problems.add("/command/0",
+                 fmt::format("launcher: torchrun starts {} itself; remove it, for the command begins with "
+                             "torchrun's options or the script",
+                             name == "torchrun" ? "torchrun" : "Python"));
 }
 
 // The schema knows the parsers' names.

@@ -92,11 +92,19 @@ const Task* current_task(const ClusterState& state, const NodeId& node, TaskId i
   return find_task(*job->attempt, id.rank, node);
 }
 
-void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
+// When it failed is told by the node's clock. Ranks of different nodes are compared by it.
+TaskExit in_cluster_time(TaskExit exit, const Node* node, Time now) {
+  if (exit.failed_at == Time{}) return exit;
+  const Duration ahead = node && node->clock ? node->clock->ahead : Duration{};
+  exit.failed_at = std::clamp(exit.failed_at, Time{Duration{1}}, now + std::max(Duration{}, ahead)) - ahead;
+  return exit;
+}
+
+void take_task(const TaskReport& report, const Task& known, const Node* node, Time now, Drafts& drafts) {
   const JobId job = report.task.attempt.job;
   if (known.missing_since) drafts.of(job).emit(TaskFound{report.task});
   if (report.state == TaskState::exited)
-    drafts.of(job).emit(TaskExited{report.task, cut_exit(*report.exit)});
+    drafts.of(job).emit(TaskExited{report.task, cut_exit(in_cluster_time(*report.exit, node, now))});
   else if (report.state == TaskState::running && known.phase == TaskPhase::ordered)
     drafts.of(job).emit(TaskStarted{report.task, report.pid});
   else if (!known.listed)
@@ -159,7 +167,7 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
       continue;
     const Task* known = current_task(state, report.node.id, task.task);
     if (known && !known->over())
-      take_task(task, *known, drafts);
+      take_task(task, *known, find_node(state, report.node.id), now, drafts);
     else if (task.state != TaskState::exited)
       ++strays;
   }

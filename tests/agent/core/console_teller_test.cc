@@ -6,6 +6,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "common/base/file.h"
+#include "tests/paths.h"
+
 namespace podium {
 namespace {
 
@@ -73,6 +76,25 @@ TEST(ConsoleTeller, WritesEventsWithTheirMarks) {
   EXPECT_EQ(event["read"]["stderr"], 6);
   teller.written();
   EXPECT_EQ(teller.text(), "");
+}
+
+// Its form on disk, which agents of other versions read on from.
+TEST(ConsoleTeller, WritesTheGoldenFileAndReadsIt) {
+  const std::string golden = read_file(test::source_path("tests/golden/console.jsonl"));
+  ConsoleTeller teller(reader(), {});
+  teller.read(StreamKind::err, "  Num examples = 40", 20, kNow);
+  teller.read(StreamKind::out, "iteration 10/ 500 | lm loss: nan |", 30, kNow);
+  teller.pass_over(StreamKind::err, 5000, kNow + 5ms);
+  EXPECT_EQ(teller.text(), golden);
+  ConsoleMark mark;
+  mark.out = 30;
+  mark.err = 5000;
+  mark.started = mark.bounded = true;
+  mark.memory.step = 10;
+  mark.memory.steps = 500;
+  mark.memory.counts = false;
+  mark.memory.examples = 40;
+  EXPECT_EQ(mark_in(lines_of(golden).back()), mark);
 }
 
 TEST(ConsoleTeller, TellsOnceHowManyStepsThereAre) {

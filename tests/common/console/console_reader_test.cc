@@ -72,6 +72,9 @@ TEST(ConsoleNumber, IsWhatProgramsPrint) {
     EXPECT_EQ(console_number(text), std::nullopt) << text;
   EXPECT_EQ(console_number(std::string(65, '1')), std::nullopt);
   EXPECT_EQ(console_count(" 1,234 "), 1234);
+  EXPECT_EQ(console_number(std::string(63, '0') + "1"), 1);
+  EXPECT_EQ(console_count(std::string(63, '0') + "1"), 1);
+  EXPECT_EQ(console_count(std::string(64, '0') + "1"), std::nullopt);
   for (const std::string_view text : {"", "-1", "1.0", "99999999999999999999"})
     EXPECT_EQ(console_count(text), std::nullopt) << text;
 }

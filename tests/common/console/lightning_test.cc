@@ -25,6 +25,10 @@ TEST_F(Lightning, ReadsABar) {
   EXPECT_THAT(values_of(line), UnorderedElementsAre(Pair("train/loss", 9.947)));
 }
 
+TEST_F(Lightning, ReadsABarThatTouchesItsNumbers) {
+  EXPECT_EQ(read("Epoch 1:  50%|###1/2 [00:17<01:02,  4.47s/it, loss=9.947]").step, 3);
+}
+
 // Issue 3866; no bar is drawn where the terminal is narrow.
 TEST_F(Lightning, CountsBatchesOverEpochs) {
   const ConsoleLine line =

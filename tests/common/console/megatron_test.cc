@@ -77,6 +77,11 @@ TEST_F(Megatron, ReadsAnIterationWithoutALoss) {
   EXPECT_EQ(values.at("train/skipped_iterations"), 1);
 }
 
+TEST_F(Megatron, ARateNeedsTheBatchAndTheTime) {
+  for (const std::string_view field : {"elapsed time per iteration (ms): 5.0", "global batch size: 16"})
+    EXPECT_EQ(read("iteration 9/ 100 | " + std::string(field) + " |").values.size(), 1U) << field;
+}
+
 TEST_F(Megatron, ReadsALossThatIsNotANumber) {
   const auto values = values_of(read(" iteration        9/     100 | lm loss: NaN | grad norm: inf |"));
   EXPECT_TRUE(std::isnan(values.at("train/loss")));

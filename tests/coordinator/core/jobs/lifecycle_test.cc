@@ -74,7 +74,7 @@ TEST_F(Lifecycle, BlamesTheTaskThatFailedFirstAndNotItsVictims) {
 
 // One that waited for the other fails, too, and its agent may be heard first.
 TEST_F(Lifecycle, BlamesTheRankThatRecordedItsFailureFirst) {
-  const Time kFirst = from_millis(1'700'000'000'000), kLater = from_millis(1'700'000'000'010);
+  const Time kFirst = now_ - std::chrono::milliseconds(20), kLater = now_ - std::chrono::milliseconds(10);
   JobRequest request = request_for(2, 1);
   request.command = true;
   request.max_restarts = 0;

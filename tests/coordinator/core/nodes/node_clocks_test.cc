@@ -41,5 +41,27 @@ TEST_F(NodeClocks, AClockThatWasSetBetweenTwoSyncsMeasuresNothing) {
   EXPECT_EQ(tell(std::chrono::hours(1)), before);
 }
 
+// Of ranks that fail together the first is to blame, by the cluster's time.
+TEST_F(NodeClocks, WhenATaskFailedIsInTheClustersTime) {
+  constexpr Duration kAhead = std::chrono::hours(1), kSince = std::chrono::seconds(5);
+  join(node_);
+  for (const Time told : {now_ + kAhead - kSince, Time::max(), Time::min(), Time{}}) {
+    const TaskId ran = task(submit(request_for(1)), 0);
+    NodeReport running{node_, {{ran, TaskState::running, 1, {}}}, 0};
+    running.clock = ClockTelling{now_ + kAhead, now_ + kAhead, now_};
+    turn(NodeReported{running});
+    TaskExit exit{65, 0, ""};
+    exit.failed_at = told;
+    const auto events = turn(NodeReported{{node_, {{ran, TaskState::exited, 1, exit}}, 0}});
+    const Time kept = find<TaskExited>(events)->exit.failed_at;
+    const Time wanted = told == Time{} ? told : told == Time::max() ? now_ : now_ - kSince;
+    if (told == Time::min()) {
+      EXPECT_LT(kept, now_);
+    } else {
+      EXPECT_EQ(kept, wanted) << "nothing happens in the time to come";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace podium
