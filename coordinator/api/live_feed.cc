@@ -180,12 +180,16 @@ asio::awaitable<void> LiveFeed::publish_jobs(std::set<JobId> changed) {
 asio::awaitable<void> LiveFeed::publish_nodes(std::set<NodeId> changed) {
   const std::int64_t revision = live_.take_id();
   std::vector<std::string> messages;
+  bool left = false;  // a list that is fetched again lacks it
   for (const NodeId& id : changed)
     if (const Node* node = find_node(loop_.state(), id))
       messages.push_back(dump(node_json(*node, has_heard(id), revision)));
-  if (messages.empty()) co_return;
+    else
+      left = true;
+  if (messages.empty() && !left) co_return;
   co_await loop_.durable();
   for (const std::string& message : messages) live_.publish("node", std::nullopt, message);
+  if (left) live_.publish("reset", std::nullopt, "{}");
 }
 
 // Only committed changes come here. What accounts hold follows from jobs, and the stream tells of those.

@@ -43,6 +43,7 @@ StoredFigures read_figures(Reader& reader, Time now) {
 bool waits_for_devices(BlockerCode code) {
   switch (code) {
     case BlockerCode::devices:
+    case BlockerCode::allocation:
     case BlockerCode::running:
     case BlockerCode::avoided:
     case BlockerCode::queue:

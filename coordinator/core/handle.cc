@@ -9,6 +9,7 @@
 #include "coordinator/core/jobs/replicas.h"
 #include "coordinator/core/jobs/trials.h"
 #include "coordinator/core/nodes/deadlines.h"
+#include "coordinator/core/nodes/leaving.h"
 #include "coordinator/core/nodes/node_operations.h"
 #include "coordinator/core/nodes/report.h"
 #include "coordinator/core/nodes/suspicion.h"
@@ -94,6 +95,7 @@ struct Handler {
   Result<Events> operator()(const UnreserveNode& c) const { return unreserve_node(state, c, now); }
   Result<Events> operator()(const LabelNode& c) const { return label_node(state, c, now); }
   Result<Events> operator()(const AdoptNode& c) const { return adopt_node(state, c, now); }
+  Result<Events> operator()(const RemoveNode& c) const { return remove_node(state, c, now); }
   Result<Events> operator()(const ChangeAccount& c) const { return change_account(state, c, now); }
   Result<Events> operator()(const DeleteAccount& c) const { return delete_account(state, c.account, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }

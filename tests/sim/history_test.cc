@@ -226,6 +226,15 @@ Command node_operation(const NodeId& node, Time now, Random& random) {
   }
 }
 
+// Its machine was lent; another is lent in its place.
+void give_back(SimCluster& cluster, SimNode& node, Random& random) {
+  if (!node.reachable()) return;
+  node.lose_power();
+  for (int look = 0; look < 2; ++look) cluster.turn(RemoveNode{node.description().id, "its loan is over"});
+  node.replace_machine();
+  cluster.pass(seconds(2), random);  // joins, so that what can never run is refused
+}
+
 void act(SimCluster& cluster, Random& random) {
   SimNode& node =
       cluster.nodes()[static_cast<std::size_t>(random.below(static_cast<int>(cluster.nodes().size())))];
@@ -250,7 +259,9 @@ void act(SimCluster& cluster, Random& random) {
     cluster.jump_clock(seconds(random.between(0, 7200)));
   else if (dice < 70)
     cluster.turn(node_operation(node.description().id, cluster.now(), random));
-  else if (dice < 73)
+  else if (dice < 71)
+    give_back(cluster, node, random);
+  else if (dice < 74)
     cluster.pass(seconds(random.between(60, 150)), random);
   else
     cluster.pass(seconds(random.between(2, 10)), random);

@@ -230,7 +230,7 @@ void SimCluster::check_size(const Job& starts, int devices) {
 void SimCluster::follow_resize(const Event& event) {
   const auto is = [&]<class... Body>() { return (std::holds_alternative<Body>(event.body) || ...); };
   if (is.operator()<NodeStateChanged, NodeChanged, NodeStraysCounted, NodeDrained, NodeResumed, NodeLabelled,
-                    NodeReserved, NodeUnreserved, AccountChanged, AccountDeleted>())
+                    NodeReserved, NodeUnreserved, NodeLeft, AccountChanged, AccountDeleted>())
     promised_.clear();
   const auto id = job_of(event);
   if (!id) return;

@@ -21,6 +21,7 @@ bool same_orders(const NodeOrders& a, const NodeOrders& b) {
 }  // namespace
 
 void SimCluster::check_orders() {
+  std::erase_if(orders_, [&](const auto& entry) { return !state_.nodes.contains(entry.first); });
   for (const auto& [id, node] : state_.nodes) {
     const NodeOrders now_ordered = node_orders(state_, id);
     const NodeOrders& before = orders_[id];

@@ -1,6 +1,7 @@
 // apply(ClusterState&, Event). apply_to_job (apply_job.h) changes the job; this file updates nodes and
 // indexes. Every change of what node_orders() returns must raise that node's version; while no task is
 // withheld, nothing else may raise it.
+#include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
@@ -70,6 +71,34 @@ void end_waits(ClusterState& state, Time at) {
 void settle_labels(ClusterState& state, Node& node) {
   node.place = state.indexes.fabric.place_of(labels_of(node));
   count_node(state, node);
+}
+
+// The place of a node that left is given to the next that joins.
+std::size_t take_ordinal(std::vector<NodeId>& node_ids, const NodeId& id) {
+  const auto place = std::ranges::find(node_ids, NodeId{});
+  const auto ordinal = static_cast<std::size_t>(place - node_ids.begin());
+  if (place == node_ids.end())
+    node_ids.push_back(id);
+  else
+    *place = id;
+  return ordinal;
+}
+
+void remove_node(ClusterState& state, const NodeId& id) {
+  Node& node = node_at(state, id);
+  PODIUM_CHECK(holders_of(node).empty(), "a node that leaves has no tasks: " + id.value);
+  state.indexes.last_seen.erase({node.last_seen, id});
+  state.indexes.suspects.erase(id);
+  state.indexes.windows.erase(id);
+  node.devices.clear();
+  node.place = {};
+  count_node(state, node);
+  state.indexes.impaired.erase(node.ordinal);
+  auto& node_ids = state.indexes.node_ids;
+  node_ids[node.ordinal] = {};
+  while (!node_ids.empty() && node_ids.back() == NodeId{}) node_ids.pop_back();
+  hear(state, id);
+  state.nodes.erase(id);
 }
 
 // The task whose orders the event may change.
@@ -208,8 +237,7 @@ struct ClusterApplier {
   void operator()(const RungReached& e) const { follow_sweep(state, e.experiment, {at, e}); }
   void operator()(const NodeJoined& e) const {
     Node& node = state.nodes[e.node.id];
-    node.ordinal = state.indexes.node_ids.size();
-    state.indexes.node_ids.push_back(e.node.id);
+    node.ordinal = take_ordinal(state.indexes.node_ids, e.node.id);
     describe_node(node, e.node);
     node.heard_since = at;
     see(state, e.node.id, at);
@@ -230,6 +258,7 @@ struct ClusterApplier {
       state.indexes.last_seen.insert({node.last_seen, e.node});
     count_node(state, node);
   }
+  void operator()(const NodeLeft& e) const { remove_node(state, e.node); }
   void operator()(const NodeStraysCounted& e) const {
     node_at(state, e.node).strays = e.strays;
     count_node(state, node_at(state, e.node));

@@ -133,6 +133,14 @@ struct AdoptNode {
   bool stop = false;
 };
 
+// The machine was given back to whoever lends it, and everything on it was killed: the tasks that it still
+// had end at no cost to their jobs, and once no attempt has a task there the node leaves the cluster. To be
+// repeated until it has.
+struct RemoveNode {
+  NodeId node;
+  std::string reason;
+};
+
 // A task's events.jsonl reports a checkpoint that is whole and on disk.
 struct CheckpointSaved {
   AttemptId attempt;
@@ -166,7 +174,7 @@ struct CoordinatorUp {};
 
 using Command = std::variant<SubmitExperiment, TrackRun, CancelJob, HoldJob, ReleaseJob, PrioritiseJob,
                              RequeueJob, ExtendJob, DrainNode, ResumeNode, ReserveNode, UnreserveNode,
-                             LabelNode, AdoptNode, ChangeAccount, DeleteAccount, NodeReported,
+                             LabelNode, AdoptNode, RemoveNode, ChangeAccount, DeleteAccount, NodeReported,
                              CheckpointSaved, RungTold, PauseReplica, PromoteReplica, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.

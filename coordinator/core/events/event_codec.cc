@@ -115,6 +115,7 @@ json body_json(const NodeReserved& e) {
 json body_json(const NodeUnreserved& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeResumed& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeLabelled& e) { return {{"node", e.node.value}, {"labels", e.labels}}; }
+json body_json(const NodeLeft& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}, {"started", e.started}}; }
 json body_json(const NodeSeen& e) { return {{"node", e.node.value}}; }
 json body_json(const NodeAdopted& e) { return {{"node", e.node.value}, {"stop", e.stop}}; }
@@ -300,6 +301,10 @@ NodeLabelled body_from(const json& in) {
   return {node_id_from(in), in.at("labels").get<Labels>()};
 }
 template <>
+NodeLeft body_from(const json& in) {
+  return {node_id_from(in), in.at("reason")};
+}
+template <>
 SilenceForgiven body_from(const json& in) {
   return {in.at("reason").get<std::string>(), in.value("started", false)};
 }
@@ -364,7 +369,8 @@ constexpr std::string_view kTypes[] = {"experiment_created",
                                        "trial_promoted",
                                        "replica_paused",
                                        "replica_promoted",
-                                       "run_tracked"};
+                                       "run_tracked",
+                                       "node_left"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

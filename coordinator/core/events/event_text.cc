@@ -165,6 +165,7 @@ const auto kDescribe = Overloaded{
     [](const NodeReserved& e) { return describe_reservation(e); },
     [](const NodeUnreserved& e) { return e.node.value + " is not reserved any more" + because(e.reason); },
     [](const NodeLabelled& e) { return describe_labels(e); },
+    [](const NodeLeft& e) { return e.node.value + " left the cluster" + because(e.reason); },
     [](const SilenceForgiven& e) { return "all nodes get time to report" + because(e.reason); },
     [](const NodeAdopted& e) {
       return "the unknown tasks of " + e.node.value + (e.stop ? " are stopped" : " may run to their end");

@@ -295,6 +295,13 @@ struct SilenceForgiven {
   bool operator==(const SilenceForgiven&) const = default;
 };
 
+// The node's machine was given back to whoever lends it. No attempt that lives has a task there.
+struct NodeLeft {
+  NodeId node;
+  std::string reason;
+  bool operator==(const NodeLeft&) const = default;
+};
+
 // Not durable: it updates only what comes from the newest report.
 struct NodeSeen {
   NodeId node;
@@ -330,7 +337,7 @@ struct Event {
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
                NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
                JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
-               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted, RunTracked>
+               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted, RunTracked, NodeLeft>
       body;
 
   bool operator==(const Event&) const = default;

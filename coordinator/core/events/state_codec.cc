@@ -274,11 +274,11 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
   if (in.at("v") != kSnapshotVersion)
     throw std::invalid_argument("snapshot version must be " + std::to_string(kSnapshotVersion));
   ClusterState state = empty;
-  state.indexes.node_ids.resize(in.at("nodes").size());
   for (const json& entry : in.at("nodes")) {
     Node node = node_from(entry);
     node.ordinal = entry.value("ordinal", state.nodes.size());
-    state.indexes.node_ids.at(node.ordinal) = node.description.id;
+    if (node.ordinal >= state.indexes.node_ids.size()) state.indexes.node_ids.resize(node.ordinal + 1);
+    state.indexes.node_ids[node.ordinal] = node.description.id;
     if (node.state != NodeState::lost) state.indexes.last_seen.insert({node.last_seen, node.description.id});
     enter_window(state, node);
     if (!node.suspicions.empty()) state.indexes.suspects.insert(node.description.id);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "coordinator/core/jobs/draft.h"
+#include "coordinator/core/nodes/leaving.h"
 #include "coordinator/core/nodes/report_limits.h"
 #include "coordinator/core/nodes/restored.h"
 
@@ -75,7 +76,10 @@ void see_node(const ClusterState& state, const NodeReport& report, std::vector<T
               Events& events) {
   const NodeDescription& node = report.node;
   const Node* known = find_node(state, node.id);
-  if (!known) events.push_back({now, NodeJoined{node}});
+  if (!known) {
+    events.push_back({now, NodeJoined{node}});
+    if (std::optional<Drain> end = end_of_loan(node)) events.push_back({now, NodeDrained{node.id, *end}});
+  }
   if (known && known->description != node) events.push_back({now, NodeChanged{node}});
   const std::string stranger = is_foreign(state, report.cluster) ? report.cluster.id : "";
   events.push_back({now, NodeSeen{node.id, measure_clock(known, report, now), std::move(unknown), stranger}});

@@ -306,9 +306,25 @@ Blocker shortage(const FreeDevices& free, const JobRequest& request) {
   return blocker;
 }
 
+int nodes_on_demand(const SchedulingOptions& scheduling, const JobRequest& request) {
+  if (!scheduling.on_demand) return 0;
+  const OnDemandNodes& offered = *scheduling.on_demand;
+  const bool labelled = std::ranges::all_of(request.nodes, [&](const auto& wanted) {
+    const auto own = offered.labels.find(wanted.first);
+    return own != offered.labels.end() && own->second == wanted.second;
+  });
+  if (request.kind != offered.kind || !labelled || request.walltime > offered.walltime) return 0;
+  const int on_each = request.per_node > 0 ? request.per_node : offered.devices;
+  const int nodes = (request.devices + on_each - 1) / on_each;
+  if (nodes > offered.nodes) return 0;
+  FreeDevices free;
+  for (int node = 0; node < nodes; ++node) free.set(static_cast<std::size_t>(node), offered.devices);
+  return fits(free, shape_of(request)) ? nodes : 0;
+}
+
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request) {
   if (request.devices < 1) return "asks for " + count(request.devices, "device") + "; it needs at least 1";
-  if (state.nodes.empty()) return std::nullopt;
+  if (state.nodes.empty() || nodes_on_demand(state.scheduling, request) > 0) return std::nullopt;
   const Shape shape = shape_of(request);
   const auto pool = state.indexes.pools.find({request.kind, request.nodes});
   if (pool != state.indexes.pools.end() && fits(pool->second.capacity, shape)) return std::nullopt;

@@ -46,8 +46,12 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
 Blocker shortage(const FreeDevices& free, const JobRequest& request);
 
-// Why the known nodes could not hold the gang even with all devices free: "asks for 16 gpu devices; the
-// cluster has 8 on 1 node". Nothing where they could, or where no node has joined yet.
+// How many nodes on demand would hold the gang; 0: no number of them.
+int nodes_on_demand(const SchedulingOptions& scheduling, const JobRequest& request);
+
+// Why the known nodes, or those on demand, could not hold the gang even with all devices free: "asks for 16
+// gpu devices; the cluster has 8 on 1 node". Nothing where they could, or where no node has joined yet.
+
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request);
 
 }  // namespace podium

@@ -52,7 +52,7 @@ std::map<std::size_t, int> allocated_by_node(const ClusterState& state, const Jo
 NodeSlices slices_after_resize(const ClusterState& state, const Job& job) {
   NodeSlices slices;
   for (const auto& [id, devices] : job.resize->restart_on)
-    slices.push_back({state.nodes.at(id).ordinal, devices});
+    if (const Node* node = find_node(state, id)) slices.push_back({node->ordinal, devices});
   return slices;
 }
 
@@ -212,9 +212,11 @@ NodeSlices still_to_get(const ClusterState& state, const Job& job) {
 
 NodeSlices surplus_of(const ClusterState& state, const Job& job, const Resize& resize) {
   std::map<std::size_t, int> allocated = allocated_by_node(state, job);
-  for (const auto& [id, devices] : resize.restart_on)
-    if (const auto own = allocated.find(state.nodes.at(id).ordinal); own != allocated.end())
+  for (const auto& [id, devices] : resize.restart_on) {
+    const Node* const node = find_node(state, id);
+    if (const auto own = node ? allocated.find(node->ordinal) : allocated.end(); own != allocated.end())
       own->second = std::max(own->second - devices, 0);
+  }
   NodeSlices slices;
   for (const auto& [node, devices] : allocated)
     if (devices > 0) slices.push_back({node, devices});

@@ -317,6 +317,8 @@ std::string_view to_string(BlockerCode code) {
       return "maintenance";
     case BlockerCode::reserved_nodes:
       return "reserved_nodes";
+    case BlockerCode::allocation:
+      return "allocation";
     case BlockerCode::fence:
       return "fence";
     case BlockerCode::running:

@@ -26,6 +26,7 @@ enum class BlockerCode {
   reserved,        // they are free, but it would delay `job`, whose start is reserved for `until`
   maintenance,     // they are free, but its walltime runs into the maintenance windows of `nodes`
   reserved_nodes,  // they are free, but its walltime runs into the reservation of `nodes` for an account
+  allocation,      // nodes were asked of Slurm for it, or could not be
   running,         // `job` holds what it needs, on `nodes`, until `until` at the latest
   unavailable,     // `nodes` have devices of its kind and get no work
   avoided,         // `nodes` failed it: it goes elsewhere while it can

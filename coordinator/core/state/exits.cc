@@ -163,7 +163,7 @@ std::string describe_exit(const TaskExit& exit, std::optional<bool> user_program
     case ExitCause::lease:
       return "stopped because the coordinator was silent for longer than its lease";
     case ExitCause::agent_stopped:
-      return "stopped because its agent was stopped";
+      return with_message(exit, "stopped because its agent was stopped");
     case ExitCause::signalled:
       return "stopped by a SIGTERM that Podium did not send";
     case ExitCause::node_restarted:

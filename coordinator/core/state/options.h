@@ -1,6 +1,10 @@
 // Settings of the daemon's configuration: how the scheduler decides, and how long the coordinator waits.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
+
 #include "common/base/time.h"
 #include "common/model/job.h"
 #include "common/model/lease.h"
@@ -15,6 +19,17 @@ enum class PolicyKind {
   fair_share
 };
 
+// Nodes that are made when jobs need them and given back after (coordinator/pilots).
+struct OnDemandNodes {
+  std::string kind = "cpu";
+  int devices = 1;                             // of each node
+  int nodes = 1;                               // the most at a time
+  std::map<std::string, std::string> labels;   // that each has
+  Duration walltime = std::chrono::hours(24);  // the longest of a job that such nodes run
+
+  bool operator==(const OnDemandNodes&) const = default;
+};
+
 // How the scheduler decides. Set once by the daemon's configuration.
 struct SchedulingOptions {
   PolicyKind policy = PolicyKind::priority_backfill;
@@ -27,6 +42,7 @@ struct SchedulingOptions {
   int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation
   Duration resize_after = std::chrono::minutes(10);  // age of an attempt before which its size stays
   Duration max_walltime = kLongestWalltime;          // that a job may be submitted with
+  std::optional<OnDemandNodes> on_demand = {};
 
   bool operator==(const SchedulingOptions&) const = default;
 };

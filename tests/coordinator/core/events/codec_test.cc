@@ -69,7 +69,8 @@ Events one_of_each() {
           {at, TrialPromoted{{7}, 2, "1st of 9 at rung 2"}},
           {at, ReplicaPaused{{7}, "the first 2 serve until the load grows"}},
           {at, ReplicaPromoted{{7}, "requests wait 40ms"}},
-          {at, RunTracked{{7}, {3}}}};
+          {at, RunTracked{{7}, {3}}},
+          {at, NodeLeft{{"node-1"}, "its allocation has ended"}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {

