@@ -136,8 +136,10 @@ asio::awaitable<void> leave_on_signal(asio::io_context& loop, asio::signal_set& 
 
 int run(const AgentOptions& options) {
   asio::io_context loop(1);
-  asio::signal_set signals(loop, SIGTERM,
-                           SIGINT);  // first: a signal during the start is carried out after it
+  // First: a signal during the start is carried out after it.
+  asio::signal_set signals(loop, SIGTERM, SIGINT);
+  // Says in an allocation that it ends (coordinator/pilots/slurm_commands.cc).
+  if (options.join) signals.add(SIGURG);
   Result<Fd> home = take_home(options.home);
   if (!home) {
     spdlog::error("{}", describe(home.errors()));
@@ -180,6 +182,7 @@ int run(const AgentOptions& options) {
         leave_on_signal(loop, signals, supervisor, options.stop_tasks_on_exit));
   spdlog::info("node {} reports to {}", options.name, options.coordinator.origin());
   loop.run();
+  if (options.join && supervisor.held() == 0) std::filesystem::remove_all(options.home);
   return 0;
 }
 

@@ -6,9 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <system_error>
 
+#include "agent/pilot/allocation.h"
+#include "agent/pilot/pilot_home.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "common/model/node.h"
@@ -27,6 +30,9 @@ Examples:
   podium-agent --name made-up --token-file agent.token --home /tmp/agent --shared /tmp/shared --data /tmp/data \
                --machine dgx-h100 --artificial-gpus 8 --label switch=leaf-1 --label spine=spine-1
 
+  srun podium-agent --join --coordinator https://podium.example:7070 --token-file agent.token \
+               --home /tmp/podium --shared /mnt/podium --data /mnt/corpora
+
 SIGTERM ends the agent and leaves its tasks running: the next agent with the same --home takes them up again.
 With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=process for the first of the two.)";
 
@@ -39,8 +45,39 @@ struct RawOptions {
   std::string log_limit = "64MB";
 };
 
+std::string check_join_time(const std::string& text) {
+  return parse_duration(text) ? "" : "\"" + text + "\" is not a duration; write it like 90s or 2h30m";
+}
+
+// What an allocation says of this node.
+Errors join_allocation(AgentOptions& options) {
+  const auto variable = [](const std::string& name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name.c_str());
+    return value ? std::optional<std::string>(value) : std::nullopt;
+  };
+  Result<Pilot> pilot = find_pilot(variable, SystemClock().now(), options.lent_for);
+  if (!pilot) return pilot.errors();
+  options.home = fs::absolute(options.home);
+  if (Errors errors = make_pilot_homes(options.home); !errors.empty()) return errors;
+  options.name = pilot->name;
+  options.home /= pilot->name;
+  options.labels.insert(pilot->labels.begin(), pilot->labels.end());
+  options.stop_tasks_on_exit = true;
+  return {};
+}
+
 void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
-  app.add_option("--name", options.name, "The node's name, unique in the cluster")->required();
+  auto* const name = app.add_option("--name", options.name, "The node's name, unique in the cluster");
+  auto* const join =
+      app.add_flag("--join", options.join,
+                   "In an allocation of Slurm, started by srun: takes its name from there, keeps its home "
+                   "below --home, and leaves with its tasks on SIGTERM or SIGURG")
+          ->excludes(name);
+  app.add_option_function<std::string>(
+         "--lent-for", [&options](const std::string& text) { options.lent_for = parse_duration(text); },
+         "With --join: how long the allocation lasts from now on; only jobs that end before start there")
+      ->check(CLI::Validator(check_join_time, "DURATION"))
+      ->needs(join);
   app.add_option("--coordinator", raw.coordinator, "The coordinator's address")->capture_default_str();
   app.add_option("--token-file", options.token_file, "File that holds the agents' token")->required();
   app.add_option("--ca-file", options.ca_file,
@@ -128,7 +165,9 @@ ParsedOptions parse_options(int count, char** arguments) {
     return parsed;
   }
   Errors errors = interpret(raw, parsed.options);
-  for (Error& error : settle(parsed.options)) errors.push_back(std::move(error));
+  Errors wrong = parsed.options.join ? join_allocation(parsed.options) : Errors{};
+  if (wrong.empty()) wrong = settle(parsed.options);
+  errors.insert(errors.end(), wrong.begin(), wrong.end());
   if (!errors.empty()) {
     std::cerr << "podium-agent: " << describe(errors) << "\n";
     parsed.exit_code = 64;

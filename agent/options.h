@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/base/time.h"
 #include "common/model/node_preset.h"
 #include "common/net/url.h"
 
@@ -32,6 +33,8 @@ struct AgentOptions {
   std::int64_t log_limit = 0;           // bytes
   std::string log_level;
   bool stop_tasks_on_exit = false;
+  bool join = false;                 // in an allocation of Slurm, with which it leaves
+  std::optional<Duration> lent_for;  // the allocation, to this cluster
 };
 
 // What main does: run with the options, or end with this exit code because help or a mistake was printed.

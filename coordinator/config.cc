@@ -11,6 +11,7 @@
 #include "common/spec/source_map.h"
 #include "common/spec/yaml_document.h"
 #include "coordinator/core/policies/policy.h"
+#include "coordinator/slurm_config.h"
 
 namespace podium {
 namespace {
@@ -28,6 +29,10 @@ Examples:
       the same settings from a file, one a line: "listen: 0.0.0.0:7070"
   podium-coordinator --home ~/podium --services 127.0.0.1:7071
       models that jobs serve are asked there: curl http://127.0.0.1:7071/NAME/fill-mask -d '{…}'
+
+  podium-coordinator --home ~/podium --listen 0.0.0.0:7070 --tls-cert cert.pem --tls-key key.pem \
+      --slurm gpu --slurm-gpus 8 --slurm-nodes 16 --slurm-shared /lustre/podium --slurm-data /lustre/corpora
+      nodes come from Slurm's partition gpu while jobs wait for them
 
 The tokens are made when their files do not exist: <home>/user.token is for people, <home>/agent.token for agents,
 with --services <home>/services.token for programs that ask services. They must differ.
@@ -300,6 +305,7 @@ void add_options(CLI::App& app, Config& config) {
   key->needs(certificate);
   app.add_flag("--open-reads", config.open_reads,
                "let everyone who can reach the address read, without a token");
+  add_slurm(app, config.slurm);
   add_scheduling(app, config.scheduling);
   add_limits(app, config);
   add_store(app, config.store);
@@ -402,6 +408,10 @@ std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
   if (config.user_token_file.empty()) config.user_token_file = config.home / "user.token";
   if (config.agent_token_file.empty()) config.agent_token_file = config.home / "agent.token";
   if (config.services_token_file.empty()) config.services_token_file = config.home / "services.token";
+  if (const std::string wrong = settle_slurm(config); !wrong.empty()) {
+    exit_code = app.exit(CLI::ValidationError(wrong));
+    return std::nullopt;
+  }
   return config;
 }
 

@@ -10,6 +10,7 @@
 #include "common/spec/published.h"
 #include "coordinator/core/state/state.h"
 #include "coordinator/mlflow/artifact_files.h"
+#include "coordinator/pilots/slurm_options.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"
@@ -43,6 +44,7 @@ struct Config {
   mlflow::ArtifactRoom artifacts;              // of each run
   Prices prices;
   std::vector<WebhookConfig> webhooks;
+  SlurmOptions slurm;
 
   bool loopback_only() const;
 };

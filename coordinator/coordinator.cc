@@ -1,5 +1,8 @@
 #include "coordinator/coordinator.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -106,6 +109,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       mirror_(loop_.state()),
       explainer_(io_.get_executor(), loop_, mirror_, forecasts_),
       services_(io_.get_executor(), loop_),
+      pilots_(io_.get_executor(), loop_, config.slurm, config.home),
       gateway_(open_gateway(config, tokens,
                             [this](const ReplicasHealth& health) {
                               asio::post(io_, [this, health] { services_.take(health); });
@@ -127,6 +131,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            mirror_,
            explainer_,
            services_,
+           pilots_,
            webhooks_,
            KeyLock(io_.get_executor()),
            clock_.now(),
@@ -201,6 +206,17 @@ std::string Coordinator::address() const {
   return url.origin();
 }
 
+std::string Coordinator::address_for_others() const {
+  if (config_.listen.host != "0.0.0.0" && config_.listen.host != "::") return address();
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return address();
+  Url url;
+  url.tls = !config_.tls_certificate.empty();
+  url.host = name.data();
+  url.port = server_.port();
+  return url.origin();
+}
+
 std::string Coordinator::services() const { return gateway_ ? gateway_->address() : std::string(); }
 
 Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) {
@@ -231,6 +247,7 @@ void Coordinator::run() {
   feed_.start();
   webhooks_.start();
   server_.start();
+  pilots_.start(address_for_others());
   if (gateway_)
     services_.start([this](std::vector<ReplicaPlace> replicas, std::vector<std::string> services) {
       gateway_->set_replicas(std::move(replicas), std::move(services));
@@ -255,6 +272,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   long_polls_.answer_all();
   loop_.stop_waiting();
   live_.close();
+  pilots_.stop();
   co_await server_.stop(kStopGrace);
   // On another thread, because a running submission waits for this one, and requests for their replicas.
   co_await agents_.run([this] { return specs_.reset(), true; });

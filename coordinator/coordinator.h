@@ -13,6 +13,7 @@
 #include "coordinator/config.h"
 #include "coordinator/loop/clock_record.h"
 #include "coordinator/loop/cluster_clock.h"
+#include "coordinator/pilots/pilot_keeper.h"
 #include "coordinator/serving/gateway.h"
 #include "coordinator/serving/service_keeper.h"
 #include "coordinator/specs/spec_sync.h"
@@ -41,6 +42,7 @@ class Coordinator {
 
  private:
   Loaded load();
+  std::string address_for_others() const;  // where it listens on any address: by the machine's name
   void note_clock_step(Time newest_event);
   void record_clock();
   boost::asio::awaitable<void> follow_clock();
@@ -65,6 +67,7 @@ class Coordinator {
   StateMirror mirror_;
   Explainer explainer_;
   ServiceKeeper services_;
+  PilotKeeper pilots_;
   std::unique_ptr<Gateway> gateway_;  // with --services
   Webhooks webhooks_;
   Api api_;

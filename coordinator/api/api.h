@@ -33,6 +33,7 @@
 namespace podium {
 
 class Explainer;
+class PilotKeeper;
 class ServiceKeeper;
 class StateMirror;
 struct StoredFigures;
@@ -75,6 +76,7 @@ struct Api {
   StateMirror& mirror;  // for long work on a pool
   Explainer& explainer;
   ServiceKeeper& services;
+  PilotKeeper& pilots;
   Webhooks& webhooks;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;

@@ -7,6 +7,7 @@
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/plan/wait_reasons.h"
+#include "coordinator/pilots/pilot_keeper.h"
 
 namespace podium {
 
@@ -28,7 +29,10 @@ awaitable<ServerReply> get_why(Api& api, Call call) {
   if (job)
     if (const auto fence = behind_fence(*job, api.loop.state().limits, api.loop.now()))
       body["blockers"].push_back(blocker_json(*fence));
-  if (job && state == JobState::queued) body = co_await api.explainer.explain(*id);
+  if (job && state == JobState::queued) {
+    body = co_await api.explainer.explain(*id);
+    if (const auto nodes = api.pilots.why(*id)) body["blockers"].push_back(blocker_json(*nodes));
+  }
   body["job"] = id->value;
   body["state"] = to_string(state);
   co_await api.loop.durable();
