@@ -21,6 +21,8 @@ class Link {
 
   void report_now();  // call when the report has changed
 
+  bool connected() const { return connected_; }  // whether the last sync was answered
+
  private:
   boost::asio::awaitable<void> sync();
   void set_connected(bool connected);
@@ -37,7 +39,7 @@ class Link {
   Time heard_{}, answered_{};  // of the last answer: NodeReport::clock
   bool waiting_ = false;       // for the answer to a report
   bool outdated_ = false;      // that report
-  bool connected_ = false;     // the last sync was answered
+  bool connected_ = false;
 };
 
 }  // namespace podium

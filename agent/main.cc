@@ -27,6 +27,7 @@
 #include "agent/shipper.h"
 #include "common/base/boot_clock.h"
 #include "common/base/logging.h"
+#include "common/base/units.h"
 #include "common/net/code_snapshot.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
@@ -134,6 +135,21 @@ asio::awaitable<void> leave_on_signal(asio::io_context& loop, asio::signal_set& 
   loop.stop();
 }
 
+// Gives its machine back where nobody needs it: it has nothing to run or to deliver, and the coordinator says
+// nothing for so long.
+asio::awaitable<void> leave_when_alone(asio::io_context& loop, const Link& link, const Supervisor& supervisor,
+                                       Duration patience) {
+  asio::steady_timer pause(loop);
+  auto needed = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - needed < patience) {
+    if (link.connected() || supervisor.held() > 0) needed = std::chrono::steady_clock::now();
+    pause.expires_after(1s);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+  spdlog::info("no tasks, and no word from the coordinator for {}", format_duration(patience));
+  ::raise(SIGTERM);
+}
+
 int run(const AgentOptions& options) {
   asio::io_context loop(1);
   // First: a signal during the start is carried out after it.
@@ -180,6 +196,8 @@ int run(const AgentOptions& options) {
   spawn(loop.get_executor(), "shipper", the_shipper.run());
   spawn(loop.get_executor(), "signals",
         leave_on_signal(loop, signals, supervisor, options.stop_tasks_on_exit));
+  if (options.alone_for)
+    spawn(loop.get_executor(), "its loan", leave_when_alone(loop, the_link, supervisor, *options.alone_for));
   spdlog::info("node {} reports to {}", options.name, options.coordinator.origin());
   loop.run();
   if (options.join && supervisor.held() == 0) std::filesystem::remove_all(options.home);

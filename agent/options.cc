@@ -73,11 +73,16 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
                    "In an allocation of Slurm, started by srun: takes its name from there, keeps its home "
                    "below --home, and leaves with its tasks on SIGTERM or SIGURG")
           ->excludes(name);
-  app.add_option_function<std::string>(
-         "--lent-for", [&options](const std::string& text) { options.lent_for = parse_duration(text); },
-         "With --join: how long the allocation lasts from now on; only jobs that end before start there")
-      ->check(CLI::Validator(check_join_time, "DURATION"))
-      ->needs(join);
+  const auto with_join = [&](const char* option, std::optional<Duration>& value, const char* help) {
+    app.add_option_function<std::string>(
+           option, [&value](const std::string& text) { value = parse_duration(text); }, help)
+        ->check(CLI::Validator(check_join_time, "DURATION"))
+        ->needs(join);
+  };
+  with_join("--lent-for", options.lent_for,
+            "With --join: how long the allocation lasts from now on; only jobs that end before start there");
+  with_join("--alone-for", options.alone_for,
+            "With --join: how long to stay without tasks and without word from the coordinator");
   app.add_option("--coordinator", raw.coordinator, "The coordinator's address")->capture_default_str();
   app.add_option("--token-file", options.token_file, "File that holds the agents' token")->required();
   app.add_option("--ca-file", options.ca_file,

@@ -33,8 +33,9 @@ struct AgentOptions {
   std::int64_t log_limit = 0;           // bytes
   std::string log_level;
   bool stop_tasks_on_exit = false;
-  bool join = false;                 // in an allocation of Slurm, with which it leaves
-  std::optional<Duration> lent_for;  // the allocation, to this cluster
+  bool join = false;                  // in an allocation of Slurm, with which it leaves
+  std::optional<Duration> alone_for;  // how long it stays without tasks and without the coordinator
+  std::optional<Duration> lent_for;   // the allocation, to this cluster
 };
 
 // What main does: run with the options, or end with this exit code because help or a mistake was printed.

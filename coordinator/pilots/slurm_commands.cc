@@ -123,6 +123,8 @@ std::string allocation_script(const SlurmOptions& options, const Ask& ask) {
                                  "--join",
                                  "--lent-for",
                                  format_duration(lent),
+                                 "--alone-for",
+                                 format_duration(options.idle),
                                  "--coordinator",
                                  options.coordinator,
                                  "--token-file",

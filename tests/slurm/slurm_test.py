@@ -85,6 +85,17 @@ class SlurmTest(unittest.TestCase):
         self.assertRegex(cluster.podium("why", str(job)), r"gets no 1 node of Slurm: sbatch: error: .*; asked again in \d+s")
         self.assertEqual(cluster.slurm.jobs(), [])
 
+    def test_an_allocation_that_nobody_needs_ends_without_the_coordinator(self):
+        cluster = self.cluster("--slurm-idle", "10s")
+        cluster.wait_for_state(cluster.submit("true"), "succeeded")
+        log, = (cluster.folder / "shared").glob("podium-slurm-*.log")
+        wait_for(lambda: "forgotten" in log.read_text(), "the agent to have delivered all")
+        cluster.kill_coordinator()
+        wait_for(lambda: not cluster.slurm.live(), "the agent to leave")
+        self.assertEqual([state for _, state, _ in cluster.slurm.jobs()], ["COMPLETED"])
+        cluster.start_coordinator()
+        self.wait_until_empty(cluster)
+
     def kill_in_sbatch(self, cluster, script):
         """The coordinator is killed by the first sbatch, before it has read the number of the allocation."""
         once = cluster.folder / "once"

@@ -52,7 +52,7 @@ TEST(SlurmCommands, TheScriptQuotesEveryWordAndLeavesTimeToLeave) {
   options.ca_file = "/etc/ca.pem";
   const std::string script = allocation_script(options, {{12}, 3, 2, 90min});
   EXPECT_THAT(script,
-              HasSubstr("'podium-agent' '--join' '--lent-for' '1h27m' '--coordinator' "
+              HasSubstr("'podium-agent' '--join' '--lent-for' '1h27m' '--alone-for' '5m' '--coordinator' "
                         "'https://head:7070' "
                         "'--token-file' '/home/podium/agent.token' '--home' '/tmp/podium-7' '--shared' "
                         "'/lustre/podium' '--data' '/lustre/it'\\''s data' '--cpu-slots' '0' '--ca-file' "
