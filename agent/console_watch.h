@@ -1,8 +1,9 @@
-// Reads the metrics in the output of the node's tasks, on a thread of its own, which takes a tenth of one
-// processor at most: however much they print, and whatever expression a spec has, it delays nothing else.
+// Reads the metrics in the output of the node's tasks, on a thread of its own. However much a task prints,
+// and whatever expressions its spec has, it has a tenth of the thread's time and keeps no other task waiting.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -21,8 +22,8 @@ class ConsoleWatch {
  public:
   using Done = std::function<void(TaskId)>;
 
-  // `done` is called on the thread, once all that an ended task has printed is read and written, or cannot
-  // be.
+  // `clock` is that of the agent's troubles; points have the time of day. `done` is called on the thread,
+  // once all that an ended task has printed is read and written, or cannot be.
   ConsoleWatch(const Clock& clock, Done done);
   ~ConsoleWatch();
 
@@ -40,11 +41,14 @@ class ConsoleWatch {
     std::atomic<bool> ended{false};
     // The thread's own.
     std::optional<ConsoleTail> tail;
+    std::chrono::steady_clock::time_point next{};  // not before
+    bool seen_ended = false;
     int failures = 0;  // in a row
   };
   using List = std::map<TaskId, std::shared_ptr<Followed>>;
 
   void work();
+  bool is_due(Followed& task) const;
   bool look(Followed& task);
 
   const Clock& clock_;
@@ -55,6 +59,7 @@ class ConsoleWatch {
   std::condition_variable wake_;
   List tasks_;
   bool stopping_ = false;
+  bool news_ = false;   // a task has ended
   std::thread thread_;  // last: it reads the others
 };
 

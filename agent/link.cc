@@ -64,6 +64,7 @@ asio::awaitable<void> Link::sync() {
                     ClockTelling{wall_clock_.now(), heard_, answered_},
                     supervisor_.highest_job()};
   report.ended = supervisor_.ended_attempts(report.interrupted);
+  report.staging = supervisor_.staging();
   report.package_joules = energy_.look();
   const Headers headers{{"Content-Type", "application/json"}};
   const Time sent = supervisor_.now();

@@ -106,6 +106,8 @@ SupervisorConfig supervisor_config(const AgentOptions& options, const std::strin
   config.shim = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "podium-shim";
   config.tracking = {options.coordinator.origin(), options.ca_file};
   config.kept_bytes = options.spool_limit;
+  config.output_limits = options.output_limits;
+  config.staging = {options.inputs, options.inputs_limits, options.data};
   for (char** variable = ::environ; *variable; ++variable) config.environment.emplace_back(*variable);
   return config;
 }
@@ -178,6 +180,7 @@ int run(const AgentOptions& options) {
   Shipper* shipper = nullptr;
   NodeDevices devices(find_node_devices(options));
   SupervisorConfig config = supervisor_config(options, node.shared);
+  config.address = node.address;
   config.fetch_code = code_from(loop.get_executor(), coordinator);
   Supervisor supervisor(loop.get_executor(), std::move(config), devices, clock, [&] {
     link->report_now();

@@ -34,7 +34,8 @@ Examples:
                --home /tmp/podium --shared /mnt/podium --data /mnt/corpora
 
 SIGTERM ends the agent and leaves its tasks running: the next agent with the same --home takes them up again.
-With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=process for the first of the two.)";
+With --stop-tasks-on-exit it stops them first, and waits for each as long as its job's stop.grace says: under systemd set TimeoutStopSec
+beyond that, and without this option KillMode=process.)";
 
 // The options as typed, not yet parsed.
 struct RawOptions {
@@ -43,6 +44,9 @@ struct RawOptions {
   std::string machine;
   std::string spool_limit = "1GiB";
   std::string log_limit = "64MB";
+  std::string inputs_limit = "100GiB";
+  std::string inputs_keep = "7d";
+  std::string outputs_limit = "10GiB";
 };
 
 std::string check_join_time(const std::string& text) {
@@ -116,6 +120,16 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
   app.add_option("--log-limit", raw.log_limit,
                  "How much of a task's stdout or stderr stays on disk: its beginning and its end")
       ->capture_default_str();
+  app.add_option("--inputs", options.inputs,
+                 "Folder on a local disk where inputs of jobs are staged (default: inputs in the home)");
+  app.add_option("--inputs-limit", raw.inputs_limit,
+                 "Most bytes of staged inputs; the longest unused go first")
+      ->capture_default_str();
+  app.add_option("--inputs-keep", raw.inputs_keep, "How long a staged input stays that no task uses")
+      ->capture_default_str();
+  app.add_option("--outputs-limit", raw.outputs_limit,
+                 "Most bytes of the outputs of one task that are collected")
+      ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->default_val("info")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "off"}));
@@ -152,6 +166,13 @@ Errors interpret(const RawOptions& raw, AgentOptions& options) {
   };
   read_size(raw.spool_limit, options.spool_limit, "--spool-limit");
   read_size(raw.log_limit, options.log_limit, "--log-limit");
+  read_size(raw.inputs_limit, options.inputs_limits.bytes, "--inputs-limit");
+  read_size(raw.outputs_limit, options.output_limits.bytes, "--outputs-limit");
+  if (const auto keep = parse_duration(raw.inputs_keep))
+    options.inputs_limits.keep = std::chrono::floor<std::chrono::seconds>(*keep);
+  else
+    errors.push_back({ErrorCode::invalid, "\"" + raw.inputs_keep + "\" must be a time such as 7d or 12h",
+                      "--inputs-keep"});
   return errors;
 }
 
@@ -186,7 +207,8 @@ Errors settle(AgentOptions& options) {
     errors.push_back({ErrorCode::invalid, std::string(kNodeNameRule), "--name"});
   if (options.worker.empty())
     options.worker = fs::read_symlink("/proc/self/exe").parent_path() / "podium-worker";
-  for (fs::path* path : {&options.home, &options.shared, &options.data, &options.worker})
+  if (options.inputs.empty()) options.inputs = options.home / "inputs";
+  for (fs::path* path : {&options.home, &options.shared, &options.data, &options.worker, &options.inputs})
     *path = fs::absolute(*path);
   if (!fs::is_directory(options.data))
     errors.push_back(

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/outputs/collect.h"
+#include "agent/staging/room.h"
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/model/node_preset.h"
@@ -31,6 +33,9 @@ struct AgentOptions {
   const NodePreset* machine = nullptr;  // nullptr: none of the known ones
   std::int64_t spool_limit = 0;         // bytes
   std::int64_t log_limit = 0;           // bytes
+  std::filesystem::path inputs;         // "": in the home
+  StoreLimits inputs_limits;
+  OutputLimits output_limits;
   std::string log_level;
   bool stop_tasks_on_exit = false;
   bool join = false;                  // in an allocation of Slurm, with which it leaves

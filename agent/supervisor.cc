@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-constexpr Duration kTellExitAfter = 2s;  // the longest an exit waits for the events before it to be delivered
+constexpr Duration kTellExitAfter = 2s;  // the longest an exit waits for events and outputs
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 asio::awaitable<std::string> read_to_end(asio::posix::stream_descriptor pipe) {
@@ -47,14 +47,24 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       room_(config_.home, config_.kept_bytes),
       code_(executor, config_.home, config_.fetch_code,
             [this](TaskId task, const std::optional<TaskExit>& failure) {
-              table_.code[task] = failure;
               if (failure && failure->cause == ExitCause::not_started)
                 start_failed(failure->message, Shortage::room);
-              act_soon();
+              prepared(table_.code, task, failure);
             }),
       console_(clock, [this](TaskId task) { asio::post(executor_, [this, task] { console_read(task); }); }),
+      inputs_(executor, config_.staging,
+              [this](TaskId task, const std::optional<TaskExit>& failure) {
+                prepared(table_.inputs, task, failure);
+                changed();
+              }),
       fences_([this](FenceNews news) {
         asio::post(executor_, [this, news = std::move(news)] { take_news(news); });
+      }),
+      outputs_([this](TaskId task, OutputsTold told) {
+        asio::post(executor_, [this, task, told = std::move(told)] { outputs_told(task, told); });
+      }),
+      traces_([this](TaskId task, OutputsTold told) {
+        asio::post(executor_, [this, task, told = std::move(told)] { traces_told(task, told); });
       }) {
   fences_.expect(config_.shared, config_.shared_id);
   cluster_ = read_cluster(config_.home);
@@ -66,26 +76,57 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
 
 void Supervisor::follow(NodeOrders orders, Time sent) {
   join(orders);
+  look_at_clock(orders.clock);
   orders_ = std::move(orders);
   table_.last_sync = sent;
-  prepare_code();
+  prepare_starts();
   act_soon();
 }
 
-// Prepares code for tasks that are to start and drops what was prepared for others.
-void Supervisor::prepare_code() {
-  std::set<TaskId> needed;
+void Supervisor::look_at_clock(Time coordinators) {
+  constexpr std::size_t kKept = 8;  // answers; the clock follows its machine's slowly
+  if (coordinators == Time{}) return;
+  coordinator_ahead_.push_back(coordinators - clock_.now());
+  if (coordinator_ahead_.size() > kKept) coordinator_ahead_.pop_front();
+}
+
+// Another coordinator may answer now, with another clock.
+void Supervisor::touch_changed() {
+  fences_.count();
+  while (coordinator_ahead_.size() > 1) coordinator_ahead_.pop_front();
+}
+
+// Begins to prepare what tasks that are to start need, and drops what was prepared for others.
+template <class Needs, class Want, class Cache>
+void Supervisor::prepare(Cache& cache, std::map<TaskId, std::optional<TaskExit>>& ready, const Needs& needs,
+                         const Want& want) {
+  std::map<TaskId, const Launch*> needed;
   for (const TaskOrder& order : orders_.tasks) {
     const Launch& launch = order.launch;
-    if (order.action != TaskAction::start || !launch.spec.code || tasks_.contains(launch.task)) continue;
-    needed.insert(launch.task);
-    code_.want(launch.task, launch.spec.code->snapshot);
+    if (order.action == TaskAction::start && needs(launch.spec) && !tasks_.contains(launch.task))
+      needed[launch.task] = &launch;
   }
-  for (const TaskId task : code_.wanted())
+  for (const TaskId task : cache.wanted())
     if (!needed.contains(task)) {
-      code_.drop(task);
-      table_.code.erase(task);
+      cache.drop(task);
+      ready.erase(task);
     }
+  for (const auto& [task, launch] : needed) want(*launch);
+}
+
+void Supervisor::prepare_starts() {
+  prepare(
+      code_, table_.code, [](const JobSpec& spec) { return spec.code.has_value(); },
+      [this](const Launch& launch) { code_.want(launch.task, launch.spec.code->snapshot); });
+  prepare(
+      inputs_, table_.inputs, [](const JobSpec& spec) { return !spec.inputs.empty(); },
+      [this](const Launch& launch) { inputs_.want(launch.task, launch.spec.inputs, clock_.now()); });
+}
+
+void Supervisor::prepared(std::map<TaskId, std::optional<TaskExit>>& ready, TaskId task,
+                          const std::optional<TaskExit>& failure) {
+  ready[task] = failure;
+  act_soon();
 }
 
 // Never call it within act(): the consequences of an action are handled after all actions of this turn.
@@ -186,6 +227,7 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
     for (const int index : process.more_devices) devices_.left(process.device_kind, index);
   }
   if (cgroups_) cgroups_->remove(id);
+  inputs_.release(id);
   if (task.folder && !std::filesystem::exists(task.folder->path())) {  // the program's doing
     task.folder.reset();
     console_.drop(id);
@@ -193,6 +235,8 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
   }
   if (task.read) console_.ended(id);
   save(task);
+  collect_outputs_of(id);
+  keep_traces_of(id);
   check_delivered(id);
 }
 
@@ -202,14 +246,14 @@ void Supervisor::tell_exit(SupervisedTask& task) {
 }
 
 // An exit is reported once the events before it are delivered, so that the coordinator knows them when it
-// judges the exit.
+// judges the exit, and few outputs are collected, so that they are there when the job has ended.
 void Supervisor::check_delivered(TaskId id) {
   SupervisedTask& task = tasks_.at(id);
   if (!task.record.exit) return;
-  if (!task.exit_told && task.events_delivered()) tell_exit(task);
+  if (!task.exit_told && task.events_delivered() && task.is_collected()) tell_exit(task);
   Process& process = table_.processes.at(id);
-  if (process.delivered || !task.events_delivered() || !task.is_delivered(StreamKind::out) ||
-      !task.is_delivered(StreamKind::err))
+  if (process.delivered || !task.is_collected() || !task.events_delivered() ||
+      !task.is_delivered(StreamKind::out) || !task.is_delivered(StreamKind::err))
     return;
   process.delivered = task.settled = true;
   act_soon();
@@ -273,6 +317,7 @@ void Supervisor::look_after() {
     if (task.pidfd) signal_pidfd(task.pidfd->native_handle(), SIGCONT);
   collect_ended();
   room_.look();
+  inputs_.look(clock_.now());
   if (start_health_.look(clock_.now())) tell_health();
 }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "agent/core/reconcile.h"
 #include "agent/lasting_troubles.h"
 #include "agent/node_devices.h"
+#include "agent/outputs/output_collector.h"
 #include "agent/process/cgroup.h"
 #include "agent/process/cluster_file.h"
 #include "agent/process/fence_watch.h"
@@ -26,6 +28,7 @@
 #include "agent/process/lease_file.h"
 #include "agent/process/spawn.h"
 #include "agent/process/task_folder.h"
+#include "agent/staging/input_stager.h"
 #include "agent/start_health.h"
 
 namespace podium {
@@ -35,12 +38,15 @@ struct SupervisorConfig {
   std::filesystem::path shared;          // the same folder on every node
   std::string shared_id;                 // its identity: process/shared_fence.h
   std::filesystem::path data;            // where a spec's relative data paths begin
+  std::string address;                   // of this node, as the others reach it
   std::filesystem::path worker;          // podium-worker
   std::filesystem::path shim;            // podium-shim
   std::vector<std::string> environment;  // the agent's own; tasks get the variables that is_kept names
   TrackingServer tracking;               // that commands log to
   std::int64_t kept_bytes = 0;           // most bytes of the folders of forgotten tasks
   CodeCache::Fetch fetch_code;
+  StagingConfig staging;
+  OutputLimits output_limits;
 };
 
 // What the agent keeps of a task besides its entry in the process table.
@@ -56,8 +62,10 @@ struct SupervisedTask {
   Time tell_exit_at{};             // at the latest; earlier once its events are delivered
   bool exit_told = false;          // the reports say exited
   bool read = false;               // metrics are read from its output, and there may be more
+  bool tracing = false;            // traces of NCCL's flight recorder are being kept
   bool settled = false;            // exited and delivered: its files are not read again
 
+  bool is_collected() const { return !folder || (!tracing && (record.outputs.empty() || record.collected)); }
   bool is_delivered(std::size_t stream) const {
     return settled || !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
   }
@@ -83,7 +91,7 @@ class Supervisor {
   Time now() const { return clock_.now(); }
   // Call when the coordinator falls silent or is back: with an older database it would assign numbers again
   // that it has not been told of.
-  void touch_changed() { fences_.count(); }
+  void touch_changed();
 
   std::set<int> gpus_in_use() const;   // by index; those of tasks whose processes live
   void devices_seen() { act_soon(); }  // call when occupied GPUs may have changed
@@ -93,6 +101,7 @@ class Supervisor {
   std::int64_t highest_job() const;                               // of the cluster's jobs known here
   std::vector<AttemptId> ended_attempts(bool interrupted) const;  // NodeReport::ended
   std::vector<TaskReport> reports() const;
+  std::vector<TaskId> staging() const { return inputs_.staging(); }
 
   // For the shipper: what to deliver, and what has been delivered.
   const std::map<TaskId, SupervisedTask>& tasks() const { return tasks_; }
@@ -106,7 +115,7 @@ class Supervisor {
 
   void leave();  // before an orderly end: saves everything and removes empty folders
 
-  // Sends SIGTERM to every task and starts none from now on, for an agent that ends with its tasks. The
+  // Tells every task to leave and starts none from now on, for an agent that ends with its tasks. The
   // caller then waits until `running` is 0, and for a while until the coordinator has noted it and none is
   // `held`.
   void stop_all();
@@ -120,7 +129,13 @@ class Supervisor {
   std::filesystem::path jobs_folder() const { return config_.shared / cluster_.folder; }
   void take_news(const FenceNews& news);
   void join(const NodeOrders& orders);
-  void prepare_code();
+  void look_at_clock(Time coordinators);
+  template <class Needs, class Want, class Cache>
+  void prepare(Cache& cache, std::map<TaskId, std::optional<TaskExit>>& ready, const Needs& needs,
+               const Want& want);
+  void prepare_starts();
+  void prepared(std::map<TaskId, std::optional<TaskExit>>& ready, TaskId task,
+                const std::optional<TaskExit>& failure);
   void act_soon();
   void act();
   void carry_out(const StartTask& start);
@@ -133,6 +148,7 @@ class Supervisor {
   SupervisedTask* advance(TaskId id, Stopping to, Time next_at);
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
   void launch(SupervisedTask& task, const StartTask& start);
+  LaunchClock clock_of(const Launch& launch) const;
   int numa_of(const Launch& launch) const;
   std::map<int, std::string> gpu_uuids() const;
   void adopt_one(TaskId id);
@@ -146,6 +162,11 @@ class Supervisor {
   void ended(TaskId id);
   void set_exit(TaskId id, TaskExit exit);
   void tell_exit(SupervisedTask& task);
+  void plan_outputs(SupervisedTask& task, const Launch& launch, const std::string& working_folder);
+  void collect_outputs_of(TaskId id);
+  void outputs_told(TaskId id, const OutputsTold& told);
+  void keep_traces_of(TaskId id);
+  void traces_told(TaskId id, const OutputsTold& told);
   void start_failed(const std::string& why, Shortage shortage);
   void tell_health();
   void save(SupervisedTask& task);
@@ -169,6 +190,9 @@ class Supervisor {
   boost::asio::steady_timer wake_;
 
   FollowedCluster cluster_;
+  // How far the coordinator's clock was ahead of this machine's boot clock when it sent its last answers,
+  // less the time that each was on its way: the largest is nearest.
+  std::deque<Duration> coordinator_ahead_;
   std::int64_t highest_job_ = 0;  // in the shared folder
 
   bool act_pending_ = false;
@@ -181,7 +205,10 @@ class Supervisor {
   LastingTroubles action_troubles_, save_troubles_;
   CodeCache code_;
   ConsoleWatch console_;
-  FenceWatch fences_;  // last: it ends before what it tells of
+  InputStager inputs_;
+  FenceWatch fences_;        // these two last: they end before
+  OutputCollector outputs_;  // what they tell of
+  OutputCollector traces_;   // likewise
 };
 
 }  // namespace podium

@@ -25,6 +25,8 @@ void Supervisor::adopt() {
         "they ran",
         config_.home.string(), killed);
   for (const TaskId id : found) try_to_adopt(id);
+  for (const auto& [id, process] : table_.processes)
+    if (process.state != TaskState::exited) inputs_.adopt(id, TaskFolder(config_.home, id).path() / "inputs");
   for (const auto& path : strange)
     spdlog::warn("{} is not the folder of a task that was started: left alone", path.string());
   act_soon();
@@ -56,6 +58,7 @@ void Supervisor::adopt_one(TaskId id) {
   process.device_kind = record.device_kind;
   process.device_index = record.device_index;
   process.more_devices = record.more_devices;
+  process.kill_by = record.kill_by;
   if (record.leased || TaskLease::exists(folder.path())) task.lease.emplace(folder.path());
   process.granted = task.lease ? task.lease->end() : left_to_tasks_;
   if (const auto launch = folder.read_launch()) read_console(id, *launch);

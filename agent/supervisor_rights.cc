@@ -28,6 +28,7 @@ void Supervisor::join(const NodeOrders& orders) {
     spdlog::warn("joining cluster {}; what is left of cluster {} is set aside", theirs.id, cluster_.name.id);
     set_jobs_aside(config_.home, cluster_);
     tasks_.clear();
+    for (const TaskId task : inputs_.wanted()) inputs_.drop(task);
     room_.drop_kept();
     table_ = {};
     highest_job_ = 0;

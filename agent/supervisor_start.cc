@@ -2,10 +2,13 @@
 // fails.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
+#include "agent/container_host.h"
 #include "agent/process/shared_fence.h"
+#include "agent/process/shim_protocol.h"
 #include "agent/supervisor.h"
 #include "common/base/boot_clock.h"
 
@@ -19,6 +22,13 @@ void remove_remains(const TaskFolder& folder) {
   } catch (const std::system_error& error) {
     spdlog::warn("{}", error.what());
   }
+}
+
+// What the node lacks another may have; what the spec says is the same everywhere.
+TaskExit exit_of_refusal(const Errors& errors) {
+  if (errors.front().code == ErrorCode::not_found)
+    return {shim::kCannotRun, 0, errors.front().message, ExitCause::cannot_run};
+  return {static_cast<int>(WorkerExit::bad_spec), 0, describe(errors)};
 }
 
 }  // namespace
@@ -69,28 +79,49 @@ TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) co
           order.spec.resume ? checkpoints_of(*order.spec.resume) : "",
           config_.worker,
           order.spec.code ? (folder.path() / "code").string() : "",
-          order.spec.model.init_job ? checkpoints_of(order.spec.model.init_job->job) : ""};
+          order.spec.inputs.empty() ? "" : (folder.path() / "inputs").string(),
+          order.spec.model.init_job ? checkpoints_of(order.spec.model.init_job->job) : "",
+          order.spec.inputs.empty() ? "" : config_.staging.folder.string(),
+          config_.address};
+}
+
+LaunchClock Supervisor::clock_of(const Launch& launch) const {
+  const auto order =
+      std::ranges::find(orders_.tasks, launch.task, [](const TaskOrder& each) { return each.launch.task; });
+  LaunchClock clock;
+  if (order != orders_.tasks.end()) clock = order->clock;
+  const bool is_measured = launch.spec.mlperf || clock != LaunchClock{};
+  if (is_measured && !coordinator_ahead_.empty()) clock.ahead = *std::ranges::max_element(coordinator_ahead_);
+  return clock;
 }
 
 void Supervisor::launch(SupervisedTask& task, const StartTask& start) {
   const TaskId id = start.launch.task;
   const TaskFolder folder(config_.home, id);
   const TaskPaths paths = paths_of(start.launch, folder);
+  ContainerHost containers;
+  if (start.launch.spec.container) containers = find_container_host(config_.environment, config_.home);
   const Result<TaskCommand> command =
-      make_command(start, paths, config_.environment, gpu_uuids(), config_.tracking);
-  if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
+      make_command(start, paths, config_.environment, gpu_uuids(), config_.tracking, containers);
+  if (!command) return set_exit(id, exit_of_refusal(command.errors()));
   task.record.leased = true;
-  room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });
+  plan_outputs(task, start.launch, command->folder);
+  const Launch whole = complete_launch(start.launch, paths);
+  room_.make_room_for([&] { folder.create(task.record, whole, clock_of(start.launch)); });
   task.folder = folder;
   if (start.launch.spec.code) {
     code_.give(id, paths.code);
     table_.code.erase(id);
   }
+  if (!start.launch.spec.inputs.empty()) {
+    folder.tell(inputs_.give(id, paths.inputs));
+    table_.inputs.erase(id);
+  }
   task.lease.emplace(folder.path());
   room_.make_room_for([&] { task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease)); });
   const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
-  SpawnedShim shim = spawn_shim(
-      {config_.shim, folder.path(), command->arguments, command->environment, cgroup, numa_of(start.launch)});
+  SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,
+                                 cgroup, numa_of(start.launch), command->contained, command->at_end});
   try {
     watch(id, std::move(shim.pidfd), std::move(shim.ready));
   } catch (const std::exception&) {

@@ -22,8 +22,10 @@ SupervisedTask* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
 void Supervisor::carry_out(const TerminateTask& terminate) {
   SupervisedTask* const task = advance(terminate.task, Stopping::terminating, terminate.kill_at);
   if (!task) return;
-  spdlog::info("task {}: SIGTERM ({})", to_string(terminate.task), to_string(terminate.cause));
+  spdlog::info("task {}: told to leave ({})", to_string(terminate.task), to_string(terminate.cause));
   task->asked = terminate.cause;
+  task->record.kill_by = terminate.kill_at;
+  save(*task);  // the next agent holds to it
   tell_shim(task->pidfd->native_handle(), SIGTERM, terminate.cause);
 }
 

@@ -23,6 +23,7 @@ void add_requeue(CLI::App& app, Session& session);
 void add_priority(CLI::App& app, Session& session);
 void add_extend(CLI::App& app, Session& session);
 void add_checkpoints(CLI::App& app, Session& session);
+void add_outputs(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
 void add_ledger(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);

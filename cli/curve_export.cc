@@ -52,8 +52,9 @@ void write_rows(KeptConnection& connection, const ExportedJob& job,
   std::vector<Column> readers;
   const std::uint64_t page =
       std::clamp<std::uint64_t>(kMostInMemory / (job.metrics.size() + 1), 1000, kLongestPage);
+  CurveReaders all(connection, job.run_id, job.metrics, page);
   for (const JobMetric& metric : job.metrics) {
-    CurveReader reader(connection, job.run_id, metric.name, page);
+    CurveReader reader = all.next();
     std::optional<CurvePoint> first = reader.next();
     readers.push_back({columns.at(metric.name), std::move(reader), first});
   }
@@ -95,8 +96,9 @@ std::string wide_head(const std::map<std::string, std::size_t>& columns) {
 
 void write_lines(KeptConnection& connection, const ExportedJob& job, const decltype(&csv_line)& line,
                  const Sink& sink, const std::function<void()>& count) {
+  CurveReaders readers(connection, job.run_id, job.metrics);
   for (const JobMetric& metric : job.metrics) {
-    CurveReader reader(connection, job.run_id, metric.name);
+    CurveReader reader = readers.next();
     while (const auto point = reader.next()) {
       sink(line(job.run, job.id(), metric.name, *point));
       count();
@@ -122,8 +124,9 @@ std::uint64_t write_events(KeptConnection& connection, const ExportedJob& job, c
     sink(framed(text_event("spec", as_markdown(spec), begin)));
   }
   std::uint64_t points = 0;
+  CurveReaders readers(connection, job.run_id, job.metrics);
   for (const JobMetric& metric : job.metrics) {
-    CurveReader reader(connection, job.run_id, metric.name);
+    CurveReader reader = readers.next();
     while (const auto point = reader.next()) {
       sink(framed(scalar_event(metric.name, *point)));
       done(++points);

@@ -53,6 +53,10 @@ class Importer {
   Import run() {
     read([&](const TaggedPoint& tagged, const std::string& metric) {
       runs_[tagged.run].summary.add(metric, tagged.point);
+      if (runs_.size() > kMostRuns)
+        throw Failure(Exit::refused,
+                      fmt::format("{} has more than {} runs, which one import takes: give it in parts",
+                                  source_.path, kMostRuns));
     });
     if (runs_.empty()) throw Failure(Exit::refused, source_.path + " has no points that could be taken");
     result_.warnings = source_.warnings;
@@ -101,6 +105,9 @@ class Importer {
       if (parameters == source_.parameters.end()) continue;
       run.parameters = parameters_of(name, parameters->second);
       check_count(name, "parameters", run.parameters.size(), kMostRunParameters);
+      std::size_t bytes = 0;
+      for (const auto& [key, value] : run.parameters) bytes += key.size() + value.size();
+      check_count(name, "bytes of parameters", bytes, kMostRunText);
     }
   }
 

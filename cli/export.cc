@@ -181,7 +181,7 @@ std::vector<Exported> export_runs(KeptConnection& connection, const std::vector<
   std::vector<Exported> runs;
   for (const ExportedJob& job : jobs) runs.push_back({folder / folder_name(job.run)});
   for (const Exported& run : runs) require_free(run.path);
-  fs::create_directories(folder);
+  const MadeFolder made(folder);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     runs[i].points = export_run(connection, jobs[i], runs[i].path);
     if (!session.json) print(words_of(jobs[i], runs[i]));

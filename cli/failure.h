@@ -12,7 +12,7 @@ enum class Exit : int {
   usage = 2,          // the command line makes no sense
   unreachable = 3,    // no answer from the coordinator
   refused = 4,        // the coordinator, or the spec check, said no
-  output = 5,         // standard output cannot be written; a job that was followed may still run
+  output = 5,         // standard output, or a file, cannot be written; a job that was followed may still run
   interrupted = 130,  // Ctrl-C: detached, the job goes on
 };
 

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "common/base/time.h"
@@ -35,17 +34,6 @@ std::string human_seconds(double seconds) {
   if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
   if (whole < 86400) return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
   return fmt::format("{}d{}h", whole / 86400, whole / 3600 % 24);
-}
-
-std::string human_bytes(std::int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double amount = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (amount >= 1024 && unit + 1 < kUnits.size()) {
-    amount /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, kUnits[unit]);
 }
 
 std::string in_words(std::string code) {

@@ -41,6 +41,12 @@ std::string stem_of(const fs::path& path) {
   return (fs::is_directory(path) ? name.filename() : name.stem()).string();
 }
 
+void require_kind(const std::string& path, fs::file_type kind, const char* words) {
+  const fs::file_type found = fs::status(path).type();
+  if (found == fs::file_type::not_found) throw Failure(Exit::usage, path + ": No such file or folder");
+  if (found != kind) throw Failure(Exit::usage, fmt::format("{} is not {}", path, words));
+}
+
 std::string others_text(const EventStream& stream) {
   std::string names;
   std::size_t named = 0;
@@ -67,6 +73,7 @@ std::vector<EventFolder> named_folders(const CurveOptions& options) {
 }
 
 CurveSource events_in(const CurveOptions& options) {
+  require_kind(options.path, fs::file_type::directory, "a folder");
   const auto streams = std::make_shared<std::vector<EventStream>>();
   for (EventFolder& folder : named_folders(options)) streams->emplace_back(std::move(folder));
   if (streams->empty())
@@ -102,6 +109,7 @@ std::int64_t changed_ms(const fs::path& path) {
 using ReadTable = Errors (*)(std::istream&, const TextCurves&, const TakePoint&);
 
 CurveSource table_in(const CurveOptions& options, const char* format, ReadTable read) {
+  require_kind(options.path, fs::file_type::regular, "a file, which is read twice");
   const std::string stem = stem_of(options.path), run = options.run.empty() ? stem : options.run;
   const TextCurves curves{
       options.path, stem, changed_ms(options.path),

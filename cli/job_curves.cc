@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kHalf = 16;  // of a run id
+constexpr const char* kHistory = "/metrics/get-history";
 
 double value_in(const json& value) {
   return value.is_string() ? value_of(value.get<std::string>()).value_or(0) : value.get<double>();
@@ -51,11 +52,16 @@ std::optional<CurvePoint> CurveReader::next() {
   return page_[at_++];
 }
 
-void CurveReader::turn_page() {
-  const json reply = connection_->get_mlflow("/metrics/get-history", {{"run_id", run_id_},
-                                                                      {"metric_key", metric_},
-                                                                      {"max_results", std::to_string(most_)},
-                                                                      {"page_token", *next_page_}});
+Query CurveReader::page_query() const {
+  return {{"run_id", run_id_},
+          {"metric_key", metric_},
+          {"max_results", std::to_string(most_)},
+          {"page_token", *next_page_}};
+}
+
+void CurveReader::turn_page() { take_page(connection_->get_mlflow(kHistory, page_query())); }
+
+void CurveReader::take_page(const json& reply) {
   page_.clear();
   at_ = 0;
   for (const json& point : reply.value("metrics", json::array()))
@@ -63,6 +69,35 @@ void CurveReader::turn_page() {
                      value_in(point.at("value"))});
   next_page_ = text_field(reply, "next_page_token");
   if (next_page_->empty()) next_page_.reset();
+}
+
+CurveReaders::CurveReaders(KeptConnection& connection, std::string run_id,
+                           const std::vector<JobMetric>& metrics, std::uint64_t page)
+    : connection_(&connection), run_id_(std::move(run_id)), metrics_(metrics), page_(page) {}
+
+CurveReader CurveReaders::next() {
+  if (ready_.empty()) fill();
+  CurveReader reader = std::move(ready_.front());
+  ready_.pop_front();
+  return reader;
+}
+
+// A long one comes page by page as it is read.
+void CurveReaders::fill() {
+  constexpr std::size_t kAtOnce = 8;
+  constexpr std::uint64_t kShort = 1000;  // points
+  std::vector<Query> queries;
+  while (asked_ < metrics_.size() && ready_.size() < kAtOnce) {
+    const JobMetric& metric = metrics_[asked_];
+    const bool is_short = metric.points <= kShort;
+    if (!is_short && !ready_.empty()) break;
+    ready_.emplace_back(*connection_, run_id_, metric.name, page_);
+    ++asked_;
+    if (!is_short) return;
+    queries.push_back(ready_.back().page_query());
+  }
+  const std::vector<json> pages = connection_->get_mlflow_each(kHistory, queries);
+  for (std::size_t i = 0; i < pages.size(); ++i) ready_[i].take_page(pages[i]);
 }
 
 }  // namespace podium::cli

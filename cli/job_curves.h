@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,11 @@ class CurveReader {
   std::optional<CurvePoint> next();
 
  private:
+  friend class CurveReaders;
+
+  Query page_query() const;
   void turn_page();
+  void take_page(const nlohmann::json& reply);
 
   KeptConnection* connection_;
   std::string run_id_, metric_;
@@ -43,6 +48,27 @@ class CurveReader {
   std::vector<CurvePoint> page_;
   std::size_t at_ = 0;
   std::optional<std::string> next_page_ = "";  // nothing: there is none
+};
+
+// A reader of each of a run's metrics, in their order. The pages of short ones come several at once, for a
+// run may have thousands.
+class CurveReaders {
+ public:
+  // `metrics` must outlive this.
+  CurveReaders(KeptConnection& connection, std::string run_id, const std::vector<JobMetric>& metrics,
+               std::uint64_t page = kLongestPage);
+
+  CurveReader next();  // of the next metric, of which there must be one
+
+ private:
+  void fill();
+
+  KeptConnection* connection_;
+  const std::string run_id_;
+  const std::vector<JobMetric>& metrics_;
+  const std::uint64_t page_;
+  std::size_t asked_ = 0;  // of metrics_
+  std::deque<CurveReader> ready_;
 };
 
 }  // namespace podium::cli

@@ -4,8 +4,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
-#include <exception>
-#include <optional>
 #include <thread>
 
 #include "cli/absence.h"
@@ -23,30 +21,38 @@ std::string mlflow_target(std::string_view path, const Query& query) {
 
 }  // namespace
 
-KeptConnection::KeptConnection(const Client& client)
-    : client_(client), signals_(loop_), http_(loop_.get_executor(), client.server(), client.options()) {}
+KeptConnection::KeptConnection(const Client& client) : client_(client), signals_(loop_) {}
 
-HttpResponse KeptConnection::exchange(const HttpRequest& request) {
-  std::optional<HttpResponse> response;
-  std::exception_ptr failure;
+std::vector<KeptConnection::Outcome> KeptConnection::exchange_each(const std::vector<HttpRequest>& requests) {
+  while (clients_.size() < requests.size())
+    clients_.push_back(
+        std::make_unique<HttpClient>(loop_.get_executor(), client_.server(), client_.options()));
+  std::vector<Outcome> outcomes(requests.size());
+  if (requests.empty()) return outcomes;
+  std::size_t left = requests.size();
   bool interrupted = false;
   for (const int signal : {SIGINT, SIGTERM}) signals_.add(signal);
   signals_.async_wait([&](const boost::system::error_code& error, int) {
     if (error) return;
     interrupted = true;
-    http_.cancel();
+    for (const auto& client : clients_) client->cancel();
   });
-  boost::asio::co_spawn(loop_, http_.request(request, client_.timeout(Patience::great)),
-                        [&](std::exception_ptr error, HttpResponse answer) {
-                          failure = error;
-                          response = std::move(answer);
-                          signals_.cancel();
-                        });
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    boost::asio::co_spawn(loop_, clients_[i]->request(requests[i], client_.timeout(Patience::great)),
+                          [&, i](std::exception_ptr error, HttpResponse answer) {
+                            outcomes[i] = {std::move(answer), error};
+                            if (--left == 0) signals_.cancel();
+                          });
   loop_.restart();
   loop_.run();
   if (interrupted) throw Interrupted{};
-  if (failure) std::rethrow_exception(failure);
-  return std::move(*response);
+  return outcomes;
+}
+
+HttpResponse KeptConnection::exchange(const HttpRequest& request) {
+  Outcome outcome = std::move(exchange_each({request}).front());
+  if (outcome.failure) std::rethrow_exception(outcome.failure);
+  return std::move(*outcome.response);
 }
 
 // Over a restart of the coordinator, and while it is too busy. A batch that was taken twice is kept once; of
@@ -82,6 +88,23 @@ nlohmann::json KeptConnection::get_mlflow(std::string_view path, const Query& qu
   const HttpResponse response = ask_mlflow(path, query);
   require_ok(response);
   return parse_body(response);
+}
+
+// What fails is asked for once more by itself, as long as others are.
+std::vector<nlohmann::json> KeptConnection::get_mlflow_each(std::string_view path,
+                                                            const std::vector<Query>& queries) {
+  std::vector<HttpRequest> requests;
+  for (const Query& query : queries) {
+    requests.push_back(client_.request("GET", path));
+    requests.back().target = mlflow_target(path, query);
+  }
+  std::vector<nlohmann::json> answers;
+  const std::vector<Outcome> outcomes = exchange_each(requests);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const bool done = !outcomes[i].failure && outcomes[i].response->ok();
+    answers.push_back(done ? parse_body(*outcomes[i].response) : get_mlflow(path, queries[i]));
+  }
+  return answers;
 }
 
 std::optional<nlohmann::json> KeptConnection::find_mlflow(std::string_view path, const Query& query) {

@@ -61,6 +61,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_priority(app, session);
   add_extend(app, session);
   add_checkpoints(app, session);
+  add_outputs(app, session);
   add_compare(app, session);
   add_ledger(app, session);
   add_metrics(app, session);

@@ -2,10 +2,13 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "cli/client.h"
@@ -15,7 +18,6 @@
 #include "cli/mlperf_text.h"
 #include "cli/print.h"
 #include "cli/published_text.h"
-#include "common/base/file.h"
 
 namespace podium::cli {
 namespace {
@@ -45,16 +47,29 @@ Round round_of(const MlperfOptions& options, const std::vector<NamedLog>& logs) 
                                          options.round, mlperf::round_names()));
 }
 
+std::string read_bounded(std::istream& in, const std::string& name) {
+  std::string text;
+  std::array<char, 64 * 1024> piece;
+  while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kLargestLog)
+      throw Failure(Exit::usage,
+                    fmt::format("{} has more than {} bytes, which a log has at most", name, kLargestLog));
+  }
+  if (in.bad()) throw Failure(Exit::usage, fmt::format("cannot read {} to its end", name));
+  return text;
+}
+
+// Also what another program tells through a pipe, as <(zcat log.gz).
 NamedLog read_named(const std::string& file) {
-  if (file == "-")
-    return {"<stdin>", mlperf::read_log(std::string(std::istreambuf_iterator<char>(std::cin), {}))};
-  if (!std::filesystem::is_regular_file(file))
+  if (file == "-") return {"<stdin>", mlperf::read_log(read_bounded(std::cin, "<stdin>"))};
+  const auto status = std::filesystem::status(file);
+  if (!is_regular_file(status) && !is_fifo(status) && !is_character_file(status))
     throw Failure(Exit::usage,
                   file + " is not a file; name a log of MLPerf Training, or - for standard input");
-  if (const auto size = std::filesystem::file_size(file); size > kLargestLog)
-    throw Failure(Exit::usage,
-                  fmt::format("{} has {} bytes, and a log has {} at most", file, size, kLargestLog));
-  return {file, mlperf::read_log(read_file(file))};
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Failure(Exit::usage, fmt::format("cannot open {}: {}", file, std::strerror(errno)));
+  return {file, mlperf::read_log(read_bounded(in, file))};
 }
 
 void run_check(const MlperfOptions& options, Session& session) {

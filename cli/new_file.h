@@ -5,22 +5,39 @@
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace podium::cli {
 
-// Throws Failure(Exit::usage) where the path is taken.
+// All of these throw Failure: Exit::usage where a path is taken or cannot be, Exit::output where it cannot be
+// written, as on a full disk.
 void require_free(const std::filesystem::path& path);
 
 // A folder that nobody else has, with a name of its own, beside where `path` will be.
 std::filesystem::path new_folder_beside(const std::filesystem::path& path);
 
-// Gives a finished file or folder its name, durably. Throws as require_free, and std::system_error.
+// Gives a finished file or folder its name, durably.
 void move_to_free(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// The folder at a path, which is made with those above it where there is none. What was made and stays empty
+// goes again.
+class MadeFolder {
+ public:
+  explicit MadeFolder(const std::filesystem::path& path);
+  ~MadeFolder() { remove(); }
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+
+ private:
+  void remove();
+
+  std::vector<std::filesystem::path> made_;  // the outermost first
+};
 
 class NewFile {
  public:
-  explicit NewFile(std::filesystem::path path);  // throws as require_free, and std::system_error
-  ~NewFile();                                    // removes what was not finished
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();  // removes what was not finished
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
@@ -28,8 +45,6 @@ class NewFile {
   void finish();
 
  private:
-  [[noreturn]] void fail(const char* what) const;
-
   std::filesystem::path path_, partial_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };

@@ -28,6 +28,9 @@ void check_name(const char* what, const std::string& name, std::size_t longest) 
   if (!is_utf8(name))
     throw Failure(Exit::refused,
                   fmt::format("the name of the {} {} is no UTF-8: give it another", what, shown));
+  if (std::ranges::any_of(name, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }))
+    throw Failure(Exit::refused,
+                  fmt::format("the name of the {} {} has control characters: give it another", what, shown));
   if (is_longer(name, longest))
     throw Failure(Exit::refused,
                   fmt::format("the name of the {} {} has more than {} characters: give it another", what,

@@ -12,6 +12,8 @@ namespace podium::cli {
 inline constexpr std::size_t kLongestExperimentName = 500, kLongestRunName = 250, kLongestParameter = 6000,
                              kLongestTag = 8000;
 inline constexpr std::size_t kMostRunMetrics = 20'000, kMostRunParameters = 10'000;
+inline constexpr std::size_t kMostRunText = 30 << 20;  // bytes of its parameters; some are left to its tags
+inline constexpr std::size_t kMostRuns = 10'000;       // of one import, which finds and tells each
 
 bool is_longer(std::string_view text, std::size_t characters);
 

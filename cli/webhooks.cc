@@ -53,7 +53,7 @@ std::string webhooks_table(const json& webhooks, const Terminal& terminal) {
                {printable(state_text(webhook))}});
   return table.empty()
              ? "No webhooks. The coordinator's webhooks.yaml lists them; docs/interoperate.md shows one.\n"
-             : table.render(terminal);
+             : table.render(terminal) + "DELIVERED and LAST are since the coordinator's start.\n";
 }
 
 void list_webhooks(const Session& session) {

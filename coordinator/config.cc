@@ -303,6 +303,12 @@ void add_options(CLI::App& app, Config& config) {
                   ->check(CLI::ExistingFile);
   certificate->needs(key);
   key->needs(certificate);
+  app.add_option(
+         "--shared", config.shared,
+         "the nodes' shared folder, where it is mounted here, too: the outputs of jobs are listed and served "
+         "from it")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory);
   app.add_flag("--open-reads", config.open_reads,
                "let everyone who can reach the address read, without a token");
   add_slurm(app, config.slurm);
@@ -315,9 +321,10 @@ void add_options(CLI::App& app, Config& config) {
            "how much all such files of one run may be; they are 100000 at most");
   add_duration(app, "--start-within", config.limits.start_within,
                "how long a node may take to start a task; then the job starts elsewhere");
-  add_duration(
-      app, "--stop-within", config.limits.stop_within,
-      "how long a node may take to end a task; then the task counts as lost, and the node is drained");
+  add_duration(app, "--stop-within", config.limits.stop_within,
+               "how long a node may take to end a task that has the usual 30s to leave (a longer stop.grace "
+               "is added); "
+               "then the task counts as lost, and the node is drained");
   app.add_option_function<std::vector<std::string>>(
          "--specs",
          [&config](const std::vector<std::string>& texts) {
@@ -357,8 +364,9 @@ std::string check_limits(const Limits& limits) {
   if (const Duration poll = lease::longest_poll(limits.lease); limits.unknown_after <= poll)
     return "--node-unknown-after must be more than " + format_duration(poll) +
            ", the longest time of a long poll";
-  if (limits.stop_within <= std::chrono::seconds(30))
-    return "--stop-within must be longer than the 30s that tasks have to leave";
+  if (limits.stop_within <= kUsualGrace)
+    return "--stop-within must be longer than the " + format_duration(kUsualGrace) +
+           " that tasks have to leave";
   if (limits.start_within < std::chrono::seconds(5))
     return "--start-within must be at least 5s: a node has to read its orders first";
   const Duration least = std::max(limits.unknown_after, lease::lost_after(limits.lease, limits.shared));

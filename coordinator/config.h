@@ -36,6 +36,7 @@ struct Config {
   std::string log_level = "info";
   bool begin_anew = false;
   bool nothing_shared = false;
+  std::filesystem::path shared;  // of the nodes, as it is mounted here; "": it is not
   std::optional<Duration> lease, unknown_after, lost_after;  // as given
   Limits limits;                                             // as settled
   SchedulingOptions scheduling;

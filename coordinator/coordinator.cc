@@ -63,6 +63,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens, const std::st
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
   options.max_artifact = config.max_artifact;
+  options.shared = config.shared.empty() ? config.shared : std::filesystem::canonical(config.shared);
   options.published = config.published;
   options.imports = config.home / kImportsName;
   options.imported = load_imports(options.imports);
@@ -94,8 +95,10 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
           config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
           store_options(config)),
       loop_(io_.get_executor(), store_, clock_, load()),
+      number_record_(config.home, loop_.state().cluster.id),
       artifacts_(config.home / "artifacts", config.artifacts),
       pool_(store_, "the readers of the store", kPoolThreads, 1000),
+      searches_(store_, "searches for runs", kPoolThreads, 32),
       checks_(store_, "the check of specs", kPoolThreads,
               CommandLoop::kMostWaitForNodes + 64),  // whom heard() lets go at once, too
       forecasts_(store_, "forecasts", Explainer::kAtOnce, Explainer::kMostAsked),
@@ -120,6 +123,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            store_,
            counts_,
            pool_,
+           searches_,
            checks_,
            agents_,
            streams_,
@@ -148,6 +152,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
   loop_.on_decided([this](const Events& events) { long_polls_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
   loop_.on_decided([this](const Events& events) { services_.notice(events); });
+  loop_.on_committed([this](const Events& events) { record_numbers(events); });
   loop_.on_committed([this](const Events& events) { counts_.follow(events); });
   loop_.on_committed([this](const Events& events) { feed_.follow(events); });
   loop_.on_committed([this](const Events& events) { services_.follow(events); });
@@ -186,6 +191,15 @@ void Coordinator::record_clock() {
   } catch (const std::system_error& error) {
     spdlog::warn("a step of the clock across the next restart will not be noticed: {}", error.what());
   }
+}
+
+void Coordinator::record_numbers(const Events& events) {
+  JobId given{0};
+  for (const Event& event : events) {
+    if (const auto* queued = std::get_if<JobQueued>(&event.body)) given = std::max(given, queued->job);
+    if (const auto* tracked = std::get_if<RunTracked>(&event.body)) given = std::max(given, tracked->job);
+  }
+  number_record_.keep(given);
 }
 
 asio::awaitable<void> Coordinator::follow_clock() {
@@ -243,7 +257,9 @@ Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) 
 }
 
 void Coordinator::run() {
-  loop_.start();
+  const JobId highest = number_record_.highest();
+  number_record_.keep({loop_.state().next_job.value - 1});
+  loop_.start(highest);
   feed_.start();
   webhooks_.start();
   server_.start();

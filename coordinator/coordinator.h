@@ -13,6 +13,7 @@
 #include "coordinator/config.h"
 #include "coordinator/loop/clock_record.h"
 #include "coordinator/loop/cluster_clock.h"
+#include "coordinator/loop/number_record.h"
 #include "coordinator/pilots/pilot_keeper.h"
 #include "coordinator/serving/gateway.h"
 #include "coordinator/serving/service_keeper.h"
@@ -45,6 +46,7 @@ class Coordinator {
   std::string address_for_others() const;  // where it listens on any address: by the machine's name
   void note_clock_step(Time newest_event);
   void record_clock();
+  void record_numbers(const Events& events);
   boost::asio::awaitable<void> follow_clock();
   boost::asio::awaitable<void> stop_on_signal();
   // On the spec sync's thread: waits for the loop's answer.
@@ -58,8 +60,9 @@ class Coordinator {
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
+  NumberRecord number_record_;
   mlflow::ArtifactFiles artifacts_;  // before the pools, whose threads use it
-  WorkPool pool_, checks_, forecasts_, agents_, streams_, files_;
+  WorkPool pool_, searches_, checks_, forecasts_, agents_, streams_, files_;
   JobCounts counts_;
   LongPolls long_polls_;
   LiveStream live_;

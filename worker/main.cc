@@ -45,7 +45,7 @@ Examples:
   podium-worker COMMAND --help                  options and examples of a command
 
 Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write a file or not read a checkpoint at present, 74 another rank is
-lost, 75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
+lost, 75 port taken, 76 training diverged, 77 no such device, 79 saved and left when told to, 1 anything else.
 )";
 
 constexpr char kRunExamples[] = R"(
@@ -58,9 +58,10 @@ struct Arguments {
   std::string launch;
 };
 
-Launch read_launch(const std::string& path) {
+std::pair<Launch, LaunchClock> read_launch(const std::string& path) {
   try {
-    return launch_from_json(nlohmann::json::parse(read_file(path)));
+    const auto told = nlohmann::json::parse(read_file(path));
+    return {launch_from_json(told), clock_in(told)};
   } catch (const std::exception& error) {
     throw Failure(WorkerExit::bad_spec, "cannot use " + path + ": " + error.what());
   }
@@ -68,7 +69,8 @@ Launch read_launch(const std::string& path) {
 
 WorkerExit run_task(const Arguments& arguments) {
   const StopSignals signals;
-  return run_worker(read_launch(arguments.launch), signals.stop());
+  const auto [launch, clock] = read_launch(arguments.launch);
+  return run_worker(launch, clock, signals.stop());
 }
 
 void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {

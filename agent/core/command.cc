@@ -27,6 +27,7 @@ class Environment {
     const auto found = values_.find(name);
     return found == values_.end() ? std::nullopt : std::optional(found->second);
   }
+  const std::map<std::string, std::string>& all() const { return values_; }
   std::vector<std::string> list() const {
     std::vector<std::string> out;
     for (const auto& [name, value] : values_) out.push_back(name + "=" + value);
@@ -44,6 +45,8 @@ void add_worker_folder(Environment& out, const std::string& worker) {
   const std::string path = out.value("PATH").value_or(std::string(kStandard));
   if ((":" + path + ":").find(":" + folder + ":") == std::string::npos) out.set("PATH", path + ":" + folder);
 }
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
 
 std::string number(auto value) { return std::to_string(value); }
 
@@ -72,7 +75,7 @@ void add_rendezvous(Environment& out, const Launch& launch, const TaskPaths& pat
 }
 
 // What torchrun takes for its options where they are not written.
-void add_launcher(Environment& out, const StartTask& start) {
+void add_launcher(Environment& out, const StartTask& start, const TaskPaths& paths) {
   const Launch& launch = start.launch;
   if (launch.spec.processes != Processes::node) return;
   out.set("PET_NNODES", number(launch.nodes));
@@ -83,21 +86,33 @@ void add_launcher(Environment& out, const StartTask& start) {
   out.set("PET_RDZV_ID", to_string(launch.task.attempt));
   out.set("PET_MAX_RESTARTS", "0");  // a restart is Podium's, of the whole gang
   if (launch.spec.launcher != Launcher::torchrun) return;
+  out.set("PET_LOG_DIR", paths.folder + "/torchrun");  // which goes with the task, unlike one in /tmp
   out.set("PET_RDZV_BACKEND", "c10d");
   out.set("PET_RDZV_ENDPOINT", launch.master_address + ":" + number(launch.master_port));
+  // torchrun compares the endpoint with what its host name resolves to, which may be another address.
+  out.set("PET_RDZV_CONF", launch.node_rank == 0 ? "is_host=true" : "is_host=false");
+  if (!paths.address.empty()) out.set("PET_LOCAL_ADDR", paths.address);  // where others find its rank 0
 }
 
 // Starts torchrun with the arguments, by its own name or, where only Python knows it, as a module. The
 // program's PATH decides, in its container where it has one.
 std::vector<std::string> torchrun() {
-  constexpr const char* kScript = R"sh(command -v torchrun >/dev/null && exec torchrun "$@"
+  static const std::string kScript = R"sh(command -v torchrun >/dev/null && exec torchrun "$@"
 if command -v python3 >/dev/null &&
   python3 -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("torch"))'
 then exec python3 -m torch.distributed.run "$@"
 fi
-echo "launcher: torchrun: neither torchrun nor a python3 with torch is in its PATH ($PATH)" >&2
+echo ")sh" + std::string(kNoTorchrun) +
+                                     R"sh( is in its PATH ($PATH)" >&2
 exit 127)sh";
   return {"/bin/sh", "-c", kScript, "torchrun"};
+}
+
+// How it will be told to leave. podium-shim reads the signal and makes the file (agent/process/shim.cc).
+void add_stop(Environment& out, const Launch& launch, const TaskPaths& paths) {
+  out.set("PODIUM_STOP_FILE", paths.folder + "/stop");
+  out.set("PODIUM_STOP_SIGNAL", launch.spec.stop.signal);
+  out.set("PODIUM_STOP_GRACE", number(launch.spec.stop.grace / std::chrono::seconds(1)));
 }
 
 void add_podium(Environment& out, const StartTask& start, const TaskPaths& paths) {
@@ -112,8 +127,25 @@ void add_podium(Environment& out, const StartTask& start, const TaskPaths& paths
   out.set("PODIUM_EVENTS", paths.events);
   out.set("PODIUM_DATA", paths.data);
   out.set("PODIUM_CHECKPOINTS", paths.checkpoints);
+  add_stop(out, launch, paths);
+  if (!launch.newest_checkpoint.empty()) {
+    const bool absolute = launch.newest_checkpoint.starts_with('/');
+    out.set("PODIUM_CHECKPOINT", (absolute ? "" : paths.checkpoints + "/") + launch.newest_checkpoint);
+    out.set("PODIUM_CHECKPOINT_STEP", number(launch.newest_step));
+  }
   if (!paths.resume.empty()) out.set("PODIUM_RESUME", paths.resume);
   if (!paths.code.empty()) out.set("PODIUM_CODE", paths.code);
+  if (!paths.inputs.empty()) out.set("PODIUM_INPUTS", paths.inputs);
+}
+
+// As the driver and container runtimes name them: all by UUID, or where one is not known all by index.
+std::vector<std::string> gpu_names(const StartTask& start, const std::map<int, std::string>& gpus) {
+  if (start.launch.device_kind != "gpu") return {};
+  std::vector<std::string> names;
+  const bool by_uuid =
+      std::ranges::all_of(start.visible_devices, [&](int index) { return gpus.contains(index); });
+  for (const int index : start.visible_devices) names.push_back(by_uuid ? gpus.at(index) : number(index));
+  return names;
 }
 
 // LOCAL_RANK indexes into CUDA_VISIBLE_DEVICES. By uuid: CUDA leaves out a GPU that has fallen off the bus,
@@ -123,16 +155,14 @@ void add_devices(Environment& out, const StartTask& start, const TaskPaths& path
                  const std::map<int, std::string>& gpus) {
   if (start.launch.device_kind != "gpu") return out.set("CUDA_VISIBLE_DEVICES", "");
   std::string devices;
-  const bool by_uuid = std::all_of(start.visible_devices.begin(), start.visible_devices.end(),
-                                   [&](int index) { return gpus.contains(index); });
-  for (const int index : start.visible_devices)
-    devices += (devices.empty() ? "" : ",") + (by_uuid ? gpus.at(index) : number(index));
+  for (const std::string& name : gpu_names(start, gpus)) devices += (devices.empty() ? "" : ",") + name;
   out.set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   out.set("CUDA_VISIBLE_DEVICES", devices);
   out.set("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000");
   out.set("TORCH_NCCL_DUMP_ON_TIMEOUT", "1");
-  out.set("TORCH_FR_DUMP_TEMP_FILE", paths.folder + "/nccl_trace_rank_");
-  out.set("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", paths.folder + "/nccl_trace_rank_");  // its name before 2.6
+  const std::string traces = paths.folder + "/" + kTraceFiles;
+  out.set("TORCH_FR_DUMP_TEMP_FILE", traces);
+  out.set("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", traces);  // its older name
 }
 
 // Before the spec's own variables, which may say otherwise: with another server, the token is none of its
@@ -170,9 +200,50 @@ std::map<std::string, std::string> placeholder_values(const StartTask& start, co
                                             {"data", paths.data},
                                             {"checkpoints", paths.checkpoints},
                                             {"resume", paths.resume},
-                                            {"task_folder", paths.folder}};
+                                            {"task_folder", paths.folder},
+                                            {"inputs", paths.inputs}};
   for (const auto& [name, value] : launch.spec.parameters) values.emplace(name, parameter_text(value));
   return values;
+}
+
+ContainerSpec filled(ContainerSpec container, const std::map<std::string, std::string>& values) {
+  container.image = fill_placeholders(container.image, values);
+  for (std::string& mount : container.mounts) mount = fill_placeholders(mount, values);
+  for (auto& [name, value] : container.env) value = fill_placeholders(value, values);
+  return container;
+}
+
+// The job's folders, at the same paths within the container.
+std::vector<Mount> folders_of(const TaskPaths& paths, const TrackingServer& tracking) {
+  std::vector<Mount> folders{{paths.folder, paths.folder, false},
+                             {paths.checkpoints, paths.checkpoints, false},
+                             {paths.data, paths.data, false}};
+  if (!paths.resume.empty()) folders.push_back({paths.resume, paths.resume, true});
+  if (!paths.input_store.empty()) folders.push_back({paths.input_store, paths.input_store, true});
+  if (!tracking.ca_file.empty()) folders.push_back({tracking.ca_file, tracking.ca_file, true});
+  return folders;
+}
+
+// No other container on the node has it, of whatever cluster or home.
+std::string container_name(TaskId task, const std::string& folder) {
+  std::uint32_t hash = 2166136261;  // FNV-1a
+  for (const char c : folder) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
+  std::string name = "podium-" + to_string(task) + "-" + number(hash);
+  std::ranges::replace(name, '.', '-');
+  return name;
+}
+
+// The runtime has the agent's own variables and what it passes on. podium-shim and the agent go by two of the
+// task's.
+Environment environment_of_runtime(const std::vector<std::string>& inherited, const Environment& of_program,
+                                   const std::map<std::string, std::string>& passed) {
+  Environment out;
+  for (const std::string& variable : inherited)
+    if (is_kept(variable) || is_runtimes_own(name_of(variable))) out.take(variable);
+  for (const auto& [name, value] : passed) out.set(name, value);
+  for (const char* name : {"PODIUM_TASK_FOLDER", "PODIUM_STOP_SIGNAL"})
+    out.set(name, *of_program.value(name));
+  return out;
 }
 
 // Where the command starts: the spec's workdir, within the code where there is some.
@@ -213,6 +284,18 @@ std::optional<Error> too_long(const TaskCommand& command) {
 
 bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
+// Why no process can be started with it; nothing where one can.
+std::optional<Error> unfit(const TaskCommand& command) {
+  if (command.arguments.front().empty())
+    return Error{ErrorCode::invalid, "the command's program must not be empty", "/command/0"};
+  if (auto error = too_long(command)) return error;
+  if (std::ranges::any_of(command.arguments, has_nul))
+    return Error{ErrorCode::invalid, "the command must not contain NUL characters", "/command"};
+  if (std::ranges::any_of(command.environment, has_nul))
+    return Error{ErrorCode::invalid, "the job's name must not contain NUL characters", "/name"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Launch complete_launch(const Launch& order, const TaskPaths& paths) {
@@ -226,7 +309,7 @@ Launch complete_launch(const Launch& order, const TaskPaths& paths) {
 }
 
 bool is_kept(std::string_view variable) {
-  const std::string_view name = variable.substr(0, variable.find('='));
+  const std::string_view name = name_of(variable);
   return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end() ||
          std::any_of(kKeptPrefixes.begin(), kKeptPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -234,7 +317,8 @@ bool is_kept(std::string_view variable) {
 
 Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
                                  const std::vector<std::string>& inherited,
-                                 const std::map<int, std::string>& gpus, const TrackingServer& tracking) {
+                                 const std::map<int, std::string>& gpus, const TrackingServer& tracking,
+                                 const ContainerHost& containers) {
   const Launch& launch = start.launch;
   const std::map<std::string, std::string> values = placeholder_values(start, paths);
   TaskCommand command;
@@ -245,29 +329,40 @@ Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
   const auto folder = working_folder(fill_placeholders(launch.spec.workdir, values), paths);
   if (!folder) return folder.errors();
 
+  const bool contained = launch.spec.container.has_value();
   Environment environment;
   for (const std::string& variable : inherited)
-    if (is_kept(variable)) environment.take(variable);
-  if (!launch.spec.command.empty()) add_worker_folder(environment, paths.worker);
-  if (!launch.spec.metrics.empty()) environment.set("PYTHONUNBUFFERED", "1");  // lines are read as they come
+    if (is_kept(variable) && !(contained && is_runtimes_own(name_of(variable)))) environment.take(variable);
+  if (!launch.spec.command.empty() && !contained) add_worker_folder(environment, paths.worker);
+  const bool read = !launch.spec.metrics.empty() || launch.spec.launcher == Launcher::torchrun;
+  if (read) environment.set("PYTHONUNBUFFERED", "1");  // lines come as they are printed
   if (launch.threads > 0) environment.set("OMP_NUM_THREADS", number(launch.threads));
   add_devices(environment, start, paths, gpus);
   add_tracking(environment, launch, tracking);
   for (const auto& [name, value] : launch.spec.env) environment.set(name, fill_placeholders(value, values));
   add_rendezvous(environment, launch, paths);
-  add_launcher(environment, start);
+  add_launcher(environment, start, paths);
   add_podium(environment, start, paths);
   add_parameters(environment, launch.spec);
   environment.set("PODIUM_WORKDIR", *folder);
   command.environment = environment.list();
+  command.folder = *folder;
+  if (auto error = unfit(command)) return *std::move(error);
+  if (!contained) return command;
 
-  if (command.arguments.front().empty())
-    return Error{ErrorCode::invalid, "the command's program must not be empty", "/command/0"};
-  if (auto error = too_long(command)) return *std::move(error);
-  if (std::any_of(command.arguments.begin(), command.arguments.end(), has_nul))
-    return Error{ErrorCode::invalid, "the command must not contain NUL characters", "/command"};
-  if (std::any_of(command.environment.begin(), command.environment.end(), has_nul))
-    return Error{ErrorCode::invalid, "the job's name must not contain NUL characters", "/name"};
+  ContainedProgram program{command.arguments, environment.all(), *folder,
+                           filled(*launch.spec.container, values)};
+  program.folders = folders_of(paths, tracking);
+  program.gpus = gpu_names(start, gpus);
+  program.name = container_name(launch.task, paths.folder);
+  program.task_folder = paths.folder;
+  program.data = paths.data;
+  Result<ContainerCommand> container = contain(program, containers);
+  if (!container) return container.errors();
+  command = {container->arguments,
+             environment_of_runtime(inherited, environment, container->variables).list(), *folder, true,
+             container->at_end};
+  if (auto error = unfit(command)) return *std::move(error);
   return command;
 }
 

@@ -28,8 +28,9 @@ std::optional<ConsoleMark> mark_in(std::string_view line) {
   if (!parsed.is_object() || !parsed.contains("read")) return std::nullopt;
   try {
     const json& read = parsed["read"];
-    return ConsoleMark{read.at("stdout"), read.at("stderr"), read.at("started"), read.at("bounded"),
-                       console_memory_from_json(read.at("memory"))};
+    return ConsoleMark{read.at("stdout"), read.at("stderr"), read.value("started", false),
+                       read.value("bounded", false),
+                       console_memory_from_json(read.value("memory", json::object()))};
   } catch (const json::exception&) {
     return std::nullopt;
   }
@@ -99,13 +100,13 @@ void ConsoleTeller::append(json event, ConsoleMark mark, Time now) {
 std::optional<ConsoleReader> console_reader_of(const Launch& launch) {
   const MetricsSpec& wanted = launch.spec.metrics;
   if (wanted.empty()) return std::nullopt;
-  const bool first = launch.task.rank == 0;
+  // A launcher may number the nodes itself: any of them may have the program's rank 0.
+  const bool first = launch.task.rank == 0 || launch.spec.processes == Processes::node;
   std::vector<std::string> parsers;
   for (const std::string& parser : wanted.parsers)
     if (first || chooses_its_rank(parser)) parsers.push_back(parser);
-  // torchrun numbers the nodes itself: any of them may have the program's rank 0.
-  const bool any = first || launch.spec.launcher == Launcher::torchrun;
-  auto reader = ConsoleReader::make(parsers, any ? wanted.regex : std::vector<std::string>());
+  auto reader = ConsoleReader::make(parsers, first ? wanted.regex : std::vector<std::string>());
+  if (!reader) reader = ConsoleReader::make(parsers, {});  // RE2 of another version than the coordinator's
   if (!reader || reader->idle()) return std::nullopt;
   return std::move(reader).value();
 }

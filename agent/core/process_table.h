@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace podium {
 
 // How far the agent has gone in stopping a task; it only advances.
 //
-//   none → terminating (SIGTERM sent) → killing (podium-shim was told to kill it) → destroying (the agent
+//   none → terminating (told to leave) → killing (podium-shim was told to kill it) → destroying (the agent
 //   did)
 //
 enum class Stopping { none, terminating, killing, destroying };
@@ -28,8 +29,10 @@ struct Process {
   int device_index = 0;
   std::vector<int> more_devices;  // that it drives as well
   Stopping stopping = Stopping::none;
-  Time next_at{};          // when terminating or killing: the next of these is due
-  Time granted{};          // until when the previous agent let it run
+  Time next_at{};  // when terminating or killing: the next of these is due
+  Time granted{};  // until when the previous agent let it run
+  // By when it is killed: as the first stop signal of this or an earlier agent had it. It never moves.
+  std::optional<Time> kill_by = {};
   bool delivered = false;  // when exited: the coordinator has every byte of the task's files
 };
 
@@ -39,8 +42,9 @@ struct ProcessTable {
       forgotten;                // the highest attempt of a job whose tasks are no longer in the table
   std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
   FenceLooks fences;            // the newest looks at the shared fences of the jobs here
-  // For tasks that need code: none where the code is there, else the exit of a task that cannot have it.
-  std::map<TaskId, std::optional<TaskExit>> code;
+  // For tasks that need code, and inputs: none where they are there, else the exit of a task that cannot have
+  // them.
+  std::map<TaskId, std::optional<TaskExit>> code, inputs;
   Time last_sync{};      // when the report was sent that was answered last, on the clock of `now`
   bool leaving = false;  // the agent stops, and its tasks with it
 };

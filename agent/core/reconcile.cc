@@ -5,10 +5,12 @@
 #include <set>
 #include <utility>
 
+#include "common/model/stopping.h"
+
 namespace podium {
 namespace {
 
-constexpr Duration kShimKillsWithin = std::chrono::seconds(5);
+using stopping::kShimKillsWithin;
 
 class Reconciliation {
  public:
@@ -49,14 +51,18 @@ class Reconciliation {
     if (dropped) return kill(task, "its orders no longer hold it");
     if (fence_of(task.attempt.job).epoch > task.attempt.number)
       return kill(task, "a newer attempt of its job was started elsewhere");
-    if (process.stopping == Stopping::terminating) return kill_when_due(task, process);
-
     const Duration leave = lease::leave(orders_.lease);
-    const Duration grace = order ? order->launch.grace : leave;
-    if (order && order->action == TaskAction::stop) return terminate(task, now_ + grace, ExitCause::ordered);
-    if (table_.leaving) return terminate(task, now_ + grace, ExitCause::agent_stopped);
     const Time end = right_ends(orders_, table_, task);
-    if (now_ >= end) return terminate(task, end + std::min(grace, leave), ExitCause::lease);
+    const Duration grace = order ? order->launch.grace : leave;
+    const bool ordered = order && order->action == TaskAction::stop;
+    const bool sooner = ordered && now_ + grace < process.next_at;  // than it was told before
+    if (process.stopping == Stopping::terminating && !sooner)
+      return kill_when_due(task, std::min(process.next_at, end + leave));
+
+    const auto by = [&](Time kill_at) { return std::min(kill_at, process.kill_by.value_or(kill_at)); };
+    if (ordered) return terminate(task, by(now_ + grace), ExitCause::ordered);
+    if (table_.leaving) return terminate(task, by(now_ + grace), ExitCause::agent_stopped);
+    if (now_ >= end) return terminate(task, by(end + std::min(grace, leave)), ExitCause::lease);
     wake_at(end);
   }
 
@@ -90,15 +96,20 @@ class Reconciliation {
     const Time lease_end = table_.last_sync + orders_.lease;
     if (now_ >= lease_end || fence.epoch < task.attempt.number) return;
     if (now_ < fence.since + order.wait) return wake_at(fence.since + order.wait);
-    if (order.launch.spec.code) {
-      const auto code = table_.code.find(task);
-      if (code == table_.code.end()) return;
-      if (code->second) return refuse(task, *code->second);
-    }
+    if (order.launch.spec.code && !has(table_.code, task)) return;
+    if (!order.launch.spec.inputs.empty() && !has(table_.inputs, task)) return;
     if (must_wait(order.launch)) return;
     if (!claim(order.launch)) return;
     wake_at(lease_end);
     actions_.list.push_back(StartTask{order.launch, visible_devices(task.attempt)});
+  }
+
+  // Whether the task has what it needs; refuses it where it cannot have it.
+  bool has(const std::map<TaskId, std::optional<TaskExit>>& prepared, TaskId task) {
+    const auto found = prepared.find(task);
+    if (found == prepared.end()) return false;
+    if (found->second) refuse(task, *found->second);
+    return !found->second;
   }
 
   FenceLook fence_of(JobId job) const {
@@ -162,8 +173,9 @@ class Reconciliation {
     wake_at(kill_at);
   }
 
-  void kill_when_due(TaskId task, const Process& process) {
-    if (now_ < process.next_at) return wake_at(process.next_at);
+  // A grace period of any length ends with the node's right to run the task and what follows that.
+  void kill_when_due(TaskId task, Time due) {
+    if (now_ < due) return wake_at(due);
     kill(task, "it did not leave within its grace period");
   }
 

@@ -5,8 +5,9 @@
 //   reported, and never after a newer attempt of its job has been seen (the attempt fences);
 // - a task starts only when no older attempt of its job lives here, no other task has its device, and a
 //   GPU's memory is free;
-// - SIGTERM comes before SIGKILL by the grace period, except for tasks that the orders no longer name: these
-//   are fenced;
+// - the stop signal comes before SIGKILL by the grace period, except for tasks that the orders no longer
+// name:
+//   these are fenced. No later agent, and no end of the lease, makes that period longer;
 // - a task starts only behind its job's shared fence, and is killed when that stands at a newer attempt;
 // - a node stops its tasks when its right to run them ends, because after that the coordinator may start
 //   their jobs elsewhere (common/model/lease.h).

@@ -46,29 +46,43 @@ ConsoleMark mark_of(const TaskFolder& folder, std::int64_t told) {
   return end;
 }
 
+// Whether the offset lies within a line: reading stopped where a line was too long, or in the midst of
+// output.
+bool is_within_line(const TaskFolder& folder, StreamKind stream, std::int64_t at) {
+  if (at == 0) return false;
+  const std::string before = read_range(folder.stream_path(stream), at - 1, 1);
+  return before != "\n" && before != "\r";
+}
+
 }  // namespace
 
 ConsoleTail::ConsoleTail(const TaskFolder& folder, ConsoleReader reader)
-    : folder_(folder),
-      teller_(std::move(reader), mark_of(folder, whole_lines(folder))),
-      written_(whole_lines(folder)) {}
+    : ConsoleTail(folder, std::move(reader), whole_lines(folder)) {}
+
+ConsoleTail::ConsoleTail(const TaskFolder& folder, ConsoleReader reader, std::int64_t told)
+    : folder_(folder), teller_(std::move(reader), mark_of(folder, told)), written_(told) {
+  for (const StreamKind stream : {StreamKind::out, StreamKind::err})
+    skipping(stream) = is_within_line(folder_, stream, teller_.at(stream));
+}
 
 // What a program prints to stderr before it prints to stdout is read before it, too: the size of stdout is
 // taken first.
 bool ConsoleTail::look(bool ended, Time now, std::chrono::microseconds time) {
   write();  // what the last look could not
-  const auto until = std::chrono::steady_clock::now() + time;
+  until_ = std::chrono::steady_clock::now() + time;
   const std::int64_t out = folder_.stream_size(StreamKind::out);
   const std::int64_t err = folder_.stream_size(StreamKind::err);
   bool more = false;
   do more = read_piece(StreamKind::err, err, ended, now) || read_piece(StreamKind::out, out, ended, now);
-  while (more && std::chrono::steady_clock::now() < until);
+  while (more && !is_late());
   if (more) read_piece(StreamKind::out, out, ended, now);  // however much goes to stderr
   const bool all = ended && !more;
   teller_.release(all, now);
   write();
   return !more;
 }
+
+bool ConsoleTail::is_late() const { return std::chrono::steady_clock::now() >= until_; }
 
 // Reads the next piece of the stream, which has `size` bytes; false where there is nothing to be read yet.
 bool ConsoleTail::read_piece(StreamKind stream, std::int64_t size, bool ended, Time now) {
@@ -89,7 +103,10 @@ bool ConsoleTail::read_piece(StreamKind stream, std::int64_t size, bool ended, T
   if (text.empty()) return false;
   const std::int64_t taken = read_lines(stream, text, now);
   const std::string_view rest = std::string_view(text).substr(static_cast<std::size_t>(taken));
-  const bool cut = rest.size() >= kLongestConsoleLine || (end == data.end && end < size);
+  if (taken > 0 && is_late()) return true;
+  const bool before_hole = end == data.end && end < size;
+  if (before_hole) skipping(stream) = true;
+  const bool cut = rest.size() >= kLongestConsoleLine || before_hole;
   if (!rest.empty() && (cut || (ended && end == size))) {
     read_line(stream, rest, end, now);
     skipping(stream) = cut;
@@ -98,7 +115,8 @@ bool ConsoleTail::read_piece(StreamKind stream, std::int64_t size, bool ended, T
   return taken > 0;
 }
 
-// The lines of the text that have their ends, which are \n or, of progress bars, \r. Returns their bytes.
+// The lines of the text that have their ends, which are \n or, of progress bars, \r, as many as there is time
+// for and one at least. Returns their bytes.
 std::int64_t ConsoleTail::read_lines(StreamKind stream, std::string_view text, Time now) {
   const std::int64_t begin = teller_.at(stream);
   std::size_t at = 0, feed = text.find('\n'), back = text.find('\r');
@@ -107,14 +125,20 @@ std::int64_t ConsoleTail::read_lines(StreamKind stream, std::string_view text, T
     read_line(stream, text.substr(at, end - at), begin + static_cast<std::int64_t>(end) + 1, now);
     skipping(stream) = false;
     at = end + 1;
+    if (is_late()) break;
     (end == feed ? feed : back) = text.find(text[end], at);
   }
   return static_cast<std::int64_t>(at);
 }
 
+// A line that is too long ends before the word that is cut. One with zeros has a hole that came just now.
 void ConsoleTail::read_line(StreamKind stream, std::string_view line, std::int64_t end, Time now) {
-  if (skipping(stream)) line = {};
-  teller_.read(stream, line.substr(0, kLongestConsoleLine), end, now);
+  if (line.size() >= kLongestConsoleLine) {
+    const std::size_t blank = line.substr(0, kLongestConsoleLine).find_last_of(" \t");
+    line = line.substr(0, blank == std::string_view::npos ? 0 : blank);
+  }
+  const bool is_text = !skipping(stream) && line.find('\0') == std::string_view::npos;
+  teller_.read(stream, is_text ? line : std::string_view(), end, now);
 }
 
 // A write that failed may have left a part of it, which is written again as it was.

@@ -1,6 +1,7 @@
 #include "agent/process/file_tail.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +11,22 @@
 #include "common/base/file.h"
 
 namespace podium {
+namespace {
+
+constexpr int kReads = O_RDONLY | O_CLOEXEC | O_NONBLOCK;  // a program may put a pipe in a file's place
+
+}  // namespace
+
+std::optional<std::string> read_regular_file(const std::filesystem::path& path, std::size_t most) {
+  const Fd fd(::open(path.c_str(), kReads | O_NOFOLLOW));
+  struct stat file {};
+  if (!fd || ::fstat(fd.get(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  if (file.st_size > static_cast<std::int64_t>(most)) return std::nullopt;
+  return read_range(path, 0, most);
+}
 
 std::string read_range(const std::filesystem::path& path, std::int64_t offset, std::size_t limit) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd fd(::open(path.c_str(), kReads));
   if (!fd && errno == ENOENT) return "";
   if (!fd) throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
   std::string text(limit, '\0');
@@ -30,7 +44,7 @@ std::string read_range(const std::filesystem::path& path, std::int64_t offset, s
 }
 
 DataRange next_data(const std::filesystem::path& path, std::int64_t offset) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd fd(::open(path.c_str(), kReads));
   if (!fd && errno == ENOENT) return {offset, offset};
   if (!fd) throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
   const off_t size = std::max<off_t>(offset, ::lseek(fd.get(), 0, SEEK_END));
@@ -40,7 +54,9 @@ DataRange next_data(const std::filesystem::path& path, std::int64_t offset) {
 }
 
 void free_range(const std::filesystem::path& path, std::int64_t begin, std::int64_t end) {
-  const Fd fd = open_file(path, O_WRONLY);
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd && (errno == ENXIO || errno == EISDIR)) return;  // a pipe or a folder in its place takes no room
+  if (!fd) throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
   if (::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot free a part of " + path.string());
 }

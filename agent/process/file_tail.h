@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace podium {
 
 // At most `limit` bytes from `offset`; "" at the end of the file or where there is no file yet.
 std::string read_range(const std::filesystem::path& path, std::int64_t offset, std::size_t limit);
+
+// A file of a program's folder, which may hold anything; nothing where it is no regular file or longer.
+std::optional<std::string> read_regular_file(const std::filesystem::path& path, std::size_t most);
 
 // The first range from `offset` on that is not a hole; empty, at the file's end, where there is none.
 struct DataRange {

@@ -79,9 +79,11 @@ std::int64_t recorded_seconds(std::string_view file) {
     if (at->is_object() && at->contains(key) && at->at(key).is_object()) at = &at->at(key);
   if (!at->is_object() || !at->contains("timestamp")) return 0;
   const nlohmann::json& told = at->at("timestamp");
-  const std::string text = told.is_string() ? told.get<std::string>() : told.dump();
-  std::int64_t seconds = 0;
-  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  std::int64_t seconds = told.is_number_integer() ? told.get<std::int64_t>() : 0;
+  if (told.is_string()) {
+    const auto& text = told.get_ref<const std::string&>();
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+  }
   return seconds > 0 && seconds < kMost ? seconds : 0;
 }
 

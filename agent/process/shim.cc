@@ -6,12 +6,14 @@
 //   podium-shim FOLDER CGROUP NUMA PROGRAM [ARGUMENT...]
 //     PODIUM_WORKDIR in its environment: where PROGRAM starts; else in FOLDER
 //     CGROUP: the task's cgroup folder, or - for none; NUMA: the machine's NUMA node to run on, or - for any
+//     PODIUM_STOP_SIGNAL in its environment: the signal that asks PROGRAM to leave; else SIGTERM. kStopFile
+//     is made before it is sent kAtEnd in its environment: what is run once PROGRAM has ended
 //
 // The agent acts first when the lease runs out; where it is dead, the shim stops the program.
 //
 // Run by the agent with every signal blocked and with the descriptors of shim_protocol.h; FOLDER is the
 // task's. It tells the agent "pid N\n", "failed CODE MESSAGE\n" when the program cannot be executed, or
-// "error MESSAGE\n" when it could not try. SIGTERM goes to the program's group; SIGUSR1 kills it with
+// "error MESSAGE\n" when it could not try. SIGTERM asks the program's group to leave; SIGUSR1 kills it with
 // everything it has started. The agent queues both with an ExitCause, of which the first that comes while the
 // program lives is what exit.json says. A signal without a cause comes from elsewhere: it explains an end
 // that follows within five minutes.
@@ -32,6 +34,7 @@
 
 #include "agent/process/kernel_text.h"
 #include "agent/process/numa_binding.h"
+#include "agent/process/run_at_end.h"
 #include "agent/process/shim_protocol.h"
 #include "common/model/exit_cause.h"
 #include "common/model/lease.h"
@@ -51,6 +54,7 @@ struct Program {
   pid_t pid = -1;
   const char* cgroup = nullptr;  // null: none
   int numa = -1;                 // -1: any
+  int stop_signal = SIGTERM;     // asks it to leave
   char lease[4096] = "";         // the file in the folder's first place
   ExitCause cause = ExitCause::program;
   // In milliseconds since boot; 0: not yet.
@@ -215,9 +219,22 @@ ExitCause cause_of(const siginfo_t& signal) {
   return told ? static_cast<ExitCause>(value) : ExitCause::signalled;
 }
 
+// The file stays: a program that looks for it late, or again, finds it. Nothing is written, so that a full
+// disk does not matter; where the program has deleted its folder, the signal is all it gets.
 void ask_to_leave(Program& program, ExitCause cause) {
   note_cause(program, cause);
-  kill(-program.pid, SIGTERM);
+  const int file = open(kStopFile, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  if (file >= 0) close(file);
+  kill(-program.pid, program.stop_signal);
+}
+
+// As `stop.signal` of a spec names them; an unknown name is SIGTERM.
+int stop_signal_of(const char* name) {
+  if (!name) return SIGTERM;
+  if (strcmp(name, "INT") == 0) return SIGINT;
+  if (strcmp(name, "USR1") == 0) return SIGUSR1;
+  if (strcmp(name, "USR2") == 0) return SIGUSR2;
+  return SIGTERM;
 }
 
 // Anew each time. First in the working folder, which is the task's also where its home was moved. Where the
@@ -316,6 +333,7 @@ int main(int count, char** arguments) {
   Program program;
   if (strcmp(arguments[2], "-") != 0) program.cgroup = arguments[2];
   if (strcmp(arguments[3], "-") != 0) program.numa = atoi(arguments[3]);
+  program.stop_signal = stop_signal_of(getenv("PODIUM_STOP_SIGNAL"));
   snprintf(program.lease, sizeof program.lease, "%s/%s", arguments[1], kLeaseFile);
   read_lease(program);  // before the program can delete it
   if (const int error = start(program, arguments + 4); error != 0) {
@@ -336,6 +354,7 @@ int main(int count, char** arguments) {
 
   const siginfo_t ended = watch(program);
   const ExitCause cause = cause_of_end(program);
+  podium::run_at_end(getenv(kAtEnd));  // first: a runtime removes best what it finds alive
   kill_leftovers(program);
   const bool exited = ended.si_code == CLD_EXITED;
   write_exit(exit_file, arguments[1], exited ? ended.si_status : 0, exited ? 0 : ended.si_status, cause);

@@ -25,6 +25,12 @@ struct LeaseEnd {
   std::int64_t leave = 0;  // from SIGTERM to SIGKILL after it, in milliseconds
 };
 
+inline constexpr char kStopFile[] = "stop";  // made when the program is asked to leave
+
+// Variable with a command that is run once the program has ended, before what it left is killed and exit.json
+// is written: its words, each on a line. It removes what lives on outside the program's processes.
+inline constexpr char kAtEnd[] = "PODIUM_AT_END";
+
 // Prefix of variables that are for the program and not for the shim: variables of the loader (ld.so(8)) would
 // change or end the shim itself.
 inline constexpr char kForProgram[] = "PODIUM_EXEC_";

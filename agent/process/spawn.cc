@@ -97,10 +97,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-std::vector<std::string> environment_of_shim(std::vector<std::string> variables) {
+std::vector<std::string> environment_of_shim(const SpawnRequest& request) {
+  std::vector<std::string> variables = request.environment;
   for (std::string& variable : variables)
-    if (variable.starts_with("LD_") || variable.starts_with("GLIBC_TUNABLES="))
+    if (variable.starts_with("LD_") || variable.starts_with("GLIBC_TUNABLES=") ||
+        (request.contained && variable.starts_with("PODIUM_WORKDIR=")))
       variable.insert(0, shim::kForProgram);
+  if (!request.at_end.empty()) variables.push_back(std::string(shim::kAtEnd) + "=" + request.at_end);
   return variables;
 }
 
@@ -122,7 +125,7 @@ SpawnedShim spawn_shim(const SpawnRequest& request) {
                                      request.cgroup.empty() ? "-" : request.cgroup.string(),
                                      request.numa < 0 ? "-" : std::to_string(request.numa)};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<std::string> environment = environment_of_shim(request.environment);
+  std::vector<std::string> environment = environment_of_shim(request);
   expect(::posix_spawn(&spawned.pid, request.shim.c_str(), actions.get(), attributes.get(),
                        pointers(arguments).data(), pointers(environment).data()),
          "cannot start " + request.shim.string() + " in " + request.folder.string());

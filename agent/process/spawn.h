@@ -20,6 +20,8 @@ struct SpawnRequest {
   std::vector<std::string> environment;
   std::filesystem::path cgroup;  // "": none
   int numa = -1;                 // the machine's NUMA node to run on; -1: any
+  bool contained = false;        // PODIUM_WORKDIR is no folder of the node
+  std::string at_end = {};       // shim_protocol.h, kAtEnd
 };
 
 struct SpawnedShim {

@@ -9,10 +9,12 @@
 #include <string>
 #include <system_error>
 
+#include "agent/core/command.h"
 #include "agent/process/adoption.h"
 #include "agent/process/file_tail.h"
 #include "agent/process/last_words.h"
 #include "agent/process/leftovers.h"
+#include "agent/process/shim_protocol.h"
 #include "agent/process/torchrun_failure.h"
 
 namespace podium {
@@ -33,52 +35,59 @@ std::string tail_of(const TaskFolder& folder, StreamKind stream) {
   return read_range(folder.stream_path(stream), std::max<std::int64_t>(0, size - wanted), kLastWordsBytes);
 }
 
-struct Recorded {
-  std::string error;
-  Time at{};
-};
+// When the file was last written; 0: there is none.
+Time time_of(const std::filesystem::path& path) {
+  struct stat file {};
+  if (::lstat(path.c_str(), &file) != 0) return {};
+  return from_millis(file.st_mtim.tv_sec * std::int64_t{1000} + file.st_mtim.tv_nsec / 1'000'000);
+}
 
 // torch writes whole seconds. The file's own time has the rest, where it is of that second.
-Recorded recorded_in(const std::filesystem::path& path) {
-  struct stat file {};
-  if (::lstat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return {};
-  const std::string text = read_range(path, 0, kLongestError);
-  const std::int64_t seconds = recorded_seconds(text);
-  const std::int64_t millis = file.st_mtim.tv_sec == seconds ? file.st_mtim.tv_nsec / 1'000'000 : 0;
-  return {recorded_error(text), from_millis(seconds * 1000 + millis)};
+Time recorded_at(const std::string& record, Time written) {
+  const Time at = from_millis(recorded_seconds(record) * 1000);
+  return std::chrono::floor<std::chrono::seconds>(written) == at ? written : at;
+}
+
+// Under torchrun, how the process that failed first ended.
+std::optional<TorchrunFailure> failure_under_torchrun(const TaskFolder& folder, const TaskExit& exit,
+                                                      const std::string& errors) {
+  if (exit.code != 1) return std::nullopt;
+  const std::optional<Launch> launch = folder.read_launch();
+  return launch && launch->spec.processes == Processes::node ? torchrun_failure(errors) : std::nullopt;
 }
 
 // The program's own reason for its failure: its last error note, else the exception that torch recorded, else
-// that of torchrun's process which failed first, whose exit it was, else the last line of its stderr.
-void add_last_words(const TaskFolder& folder, TaskExit& exit) {
+// that of torchrun's process which failed first, else the last line of its stderr.
+std::string reason_of(const TaskFolder& folder, const std::string& record,
+                      const std::optional<TorchrunFailure>& child, const std::string& errors) {
+  if (std::string note = last_error_note(tail_of(folder, StreamKind::events)); !note.empty()) return note;
+  if (std::string error = recorded_error(record); !error.empty()) return error;
+  return child ? describe(*child) : last_line(errors);
+}
+
+// Torchrun is started by a shell, which says so where it is not there.
+bool lacks_torchrun(const TaskExit& exit, const std::string& errors) {
+  return exit.code == 127 && exit.cause == ExitCause::program && last_line(errors).starts_with(kNoTorchrun);
+}
+
+void explain_failure(const TaskFolder& folder, TaskExit& exit) {
+  const Time ended = time_of(folder.path() / shim::kExitFile);
+  exit.failed_at = ended;
   try {
-    const Recorded recorded = recorded_in(folder.path() / kErrorFile);
+    const std::filesystem::path path = folder.path() / kErrorFile;
+    const std::string record = read_regular_file(path, kLongestError).value_or("");
     const std::string errors = tail_of(folder, StreamKind::err);
-    const std::optional<Launch> launch = folder.read_launch();
-    const bool launches = launch && launch->spec.processes == Processes::node;
-    const auto child = launches && exit.code == 1 ? torchrun_failure(errors) : std::nullopt;
-    exit.failed_at = recorded.at;
+    if (lacks_torchrun(exit, errors)) exit.cause = ExitCause::cannot_run;
+    const auto child = failure_under_torchrun(folder, exit, errors);
     if (child) {
       exit.code = child->code;
       exit.signal = child->signal;
     }
-    if (!exit.message.empty()) return;
-    exit.message = last_error_note(tail_of(folder, StreamKind::events));
-    if (exit.message.empty()) exit.message = recorded.error;
-    if (exit.message.empty() && child)
-      exit.message = "process of rank " + std::to_string(child->rank) +
-                     (child->message.empty() ? " failed" : ": " + child->message);
-    if (exit.message.empty()) exit.message = last_line(errors);
+    if (const Time at = recorded_at(record, time_of(path)); at > Time{}) exit.failed_at = std::min(at, ended);
+    if (exit.message.empty()) exit.message = reason_of(folder, record, child, errors);
   } catch (const std::system_error& error) {  // what it said is not worth how it ended
-    exit.message = error.what();
+    if (exit.message.empty()) exit.message = error.what();
   }
-}
-
-// torchrun is started by a shell, which says by its exit that it is not there.
-bool lacks_torchrun(const TaskFolder& folder, const TaskExit& exit) {
-  if (exit.code != 127 || exit.cause != ExitCause::program) return false;
-  const std::optional<Launch> launch = folder.read_launch();
-  return launch && launch->spec.launcher == Launcher::torchrun;
 }
 
 std::filesystem::path without_links(const std::filesystem::path& path) {
@@ -122,8 +131,7 @@ int kill_strangers(const std::filesystem::path& home, const std::set<TaskId>& kn
 TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups,
                    std::optional<ExitCause> asked) {
   if (std::optional<TaskExit> exit = folder.read_exit()) {
-    if (exit->code != 0 || exit->signal != 0) add_last_words(folder, *exit);
-    if (lacks_torchrun(folder, *exit)) exit->cause = ExitCause::cannot_run;
+    if (exit->code != 0 || exit->signal != 0) explain_failure(folder, *exit);
     if (exit->succeeded() && says_preempted(tail_of(folder, StreamKind::events)))
       exit->cause = ExitCause::signalled;  // by its own word: it left before it was through
     return *exit;

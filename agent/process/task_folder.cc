@@ -9,9 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "agent/process/file_tail.h"
 #include "agent/process/shim_protocol.h"
 #include "common/base/file.h"
+#include "common/base/logging.h"
 #include "common/model/codec.h"
+#include "common/model/worker_event.h"
 
 namespace podium {
 namespace {
@@ -22,6 +25,8 @@ using nlohmann::json;
 constexpr char kRecordFile[] = "task.json";
 
 constexpr char kJobsFolder[] = "jobs";
+
+constexpr std::size_t kLongestLaunch = 4 << 20;
 
 fs::path jobs_folder(const fs::path& home) { return home / kJobsFolder; }
 
@@ -76,9 +81,14 @@ json json_of(const TaskRecord& record) {
            {"pid", record.pid},
            {"leased", record.leased},
            {"forgotten", record.forgotten}};
+  if (!record.outputs.empty())
+    out["outputs"] = {
+        {"globs", record.outputs}, {"below", record.working_folder}, {"collected", record.collected}};
+  if (record.traced) out["traced"] = true;
   if (!record.more_devices.empty()) out["device"]["more"] = record.more_devices;
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
+  if (record.kill_by) out["kill_by_ms"] = to_millis(*record.kill_by);
   if (record.exit) out["exit"] = to_json(*record.exit);
   return out;
 }
@@ -94,8 +104,15 @@ TaskRecord record_from(const json& in) {
   record.pid = in.at("pid");
   record.leased = in.value("leased", false);
   record.forgotten = in.at("forgotten");
+  record.traced = in.value("traced", false);
+  if (in.contains("outputs")) {
+    record.outputs = in.at("outputs").at("globs").get<std::vector<std::string>>();
+    record.working_folder = in.at("outputs").at("below");
+    record.collected = in.at("outputs").at("collected");
+  }
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     record.delivered[i] = in.at("delivered").value(std::string(to_string(kStreams[i])), std::int64_t{0});
+  if (in.contains("kill_by_ms")) record.kill_by = from_millis(in.at("kill_by_ms").get<std::int64_t>());
   if (in.contains("exit")) record.exit = task_exit_from_json(in.at("exit"));
   return record;
 }
@@ -117,9 +134,11 @@ fs::path TaskFolder::stream_path(StreamKind stream) const {
   return path_ / (is_output(stream) ? name : name + ".jsonl");
 }
 
-void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
+void TaskFolder::create(const TaskRecord& record, const Launch& launch, const LaunchClock& clock) const {
   make_folders(path_);
-  write_private(launch_path(), to_json(launch).dump(1) + "\n");
+  nlohmann::json told = to_json(launch);
+  add_clock(clock, told);
+  write_private(launch_path(), told.dump(1) + "\n");
   write_record(record);
 }
 
@@ -150,7 +169,9 @@ TaskRecord TaskFolder::read_record() const {
 
 std::optional<Launch> TaskFolder::read_launch() const {
   try {
-    Launch launch = launch_from_json(json::parse(read_file(launch_path())));
+    const std::optional<std::string> text = read_regular_file(launch_path(), kLongestLaunch);
+    if (!text) return std::nullopt;
+    Launch launch = launch_from_json(json::parse(*text));
     return launch.task == task_ ? std::optional(std::move(launch)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
@@ -167,6 +188,20 @@ std::int64_t TaskFolder::stream_size(StreamKind stream) const {
   std::error_code missing;
   const auto size = fs::file_size(stream_path(stream), missing);
   return missing ? 0 : static_cast<std::int64_t>(size);
+}
+
+void TaskFolder::tell(const std::string& message, const std::string& level) const {
+  const fs::path path = stream_path(StreamKind::events);
+  // The program may have put a pipe, a link or a folder in its place; then the note is lost, and nothing
+  // else.
+  const Fd events(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  struct stat file {};
+  if (!events || ::fstat(events.get(), &file) != 0 || !S_ISREG(file.st_mode))
+    return spdlog::warn("{} is no file any more; not told there: {}", path.string(), message);
+  const WorkerEvent note{SystemClock().now(), NoteEvent{level, message}};
+  const std::string before = stream_size(StreamKind::events) > 0 ? "\n" : "";  // the program may owe it
+  write_all(events.get(), before + dump(to_json(note)) + "\n", path);
 }
 
 void TaskFolder::empty_streams() const {

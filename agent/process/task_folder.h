@@ -24,11 +24,16 @@ struct TaskRecord {
   std::string boot;  // the machine's, when the task was started
   std::string device_kind;
   int device_index = 0;
-  std::vector<int> more_devices;  // that it drives as well
-  std::int64_t pid = 0;           // of the program; 0: not known yet
-  std::optional<TaskExit> exit;   // once the agent has seen it
-  bool leased = false;            // its shim reads the lease in its folder
-  bool forgotten = false;         // by the coordinator; kept only for people
+  std::vector<int> more_devices;          // that it drives as well
+  std::int64_t pid = 0;                   // of the program; 0: not known yet
+  std::optional<TaskExit> exit;           // once the agent has seen it
+  std::optional<Time> kill_by;            // since the boot; once it was told to leave
+  bool leased = false;                    // its shim reads the lease in its folder
+  std::vector<std::string> outputs = {};  // globs of what is collected when it has ended
+  std::string working_folder = {};        // below which they are
+  bool collected = false;                 // its outputs are, or never will be
+  bool traced = false;                    // so are the traces of NCCL's flight recorder
+  bool forgotten = false;                 // by the coordinator; kept only for people
   std::array<std::int64_t, kStreams.size()>
       delivered{};  // bytes of each of kStreams that the coordinator has
 
@@ -44,7 +49,7 @@ class TaskFolder {
   std::filesystem::path stream_path(StreamKind stream) const;
 
   // Makes the folder (mode 0700), launch.json and, last, task.json.
-  void create(const TaskRecord& record, const Launch& launch) const;
+  void create(const TaskRecord& record, const Launch& launch, const LaunchClock& clock = {}) const;
   void write_record(const TaskRecord& record) const;
   TaskRecord read_record() const;
   std::optional<Launch> read_launch() const;  // nothing where the program has changed it
@@ -53,6 +58,9 @@ class TaskFolder {
   std::optional<TaskExit> read_exit() const;
 
   std::int64_t stream_size(StreamKind stream) const;  // 0 when there is no such file
+
+  // Adds a note of the agent's to the task's events, for the job's history.
+  void tell(const std::string& message, const std::string& level = "info") const;
 
   void empty_streams() const;  // of a delivered task, where the disk has no room
 

@@ -41,32 +41,36 @@ std::optional<int> number_of(std::string_view report, std::string_view name) {
   return read.ec == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-// An exception that another was raised of is not what ended the program.
-bool goes_on(std::string_view text) {
-  for (int line = 0; line < 2 && !text.empty(); ++line) {
-    const std::string_view next = without_prefix(take_line(text));
-    if (next.starts_with("During handling of") || next.starts_with("The above exception")) return true;
+// Whether the line may be of the process with that rank on all nodes, or on its own.
+struct Ranks {
+  int rank = 0, local_rank = 0;
+
+  bool print(std::string_view prefix) const {
+    return prefix == "[rank" + std::to_string(rank) + "]:" ||
+           prefix == "[default" + std::to_string(local_rank) + "]:";
   }
-  return false;
-}
+};
+
+bool is_code(int code) { return (code >= 1 && code <= 255) || (code >= -64 && code <= -1); }
 
 }  // namespace
 
-std::string first_exception(std::string_view text) {
+std::string last_exception(std::string_view text, const std::function<bool(std::string_view)>& is_of) {
   bool within = false;
-  std::string_view prefix;
+  std::string_view prefix, found;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
+    if (!is_of(prefix_of(line))) continue;
     const std::string_view words = without_prefix(line);
     if (words.starts_with(kTraceback)) {
       within = true;
       prefix = prefix_of(line);
     } else if (within && prefix_of(line) == prefix && !words.empty() && !words.starts_with(' ')) {
-      if (!goes_on(text)) return std::string(words);
       within = false;
+      found = words;
     }
   }
-  return "";
+  return std::string(found);
 }
 
 std::optional<TorchrunFailure> torchrun_failure(std::string_view errors) {
@@ -77,9 +81,21 @@ std::optional<TorchrunFailure> torchrun_failure(std::string_view errors) {
   if (cause == std::string_view::npos) return std::nullopt;
   const auto code = number_of(report.substr(cause), "exitcode ");
   const auto rank = number_of(report.substr(cause), "rank ");
-  if (!code || !rank) return std::nullopt;
-  std::string message = first_exception(errors.substr(0, begin));
-  return TorchrunFailure{std::max(*code, 0), std::max(-*code, 0), *rank, std::move(message)};
+  const auto local_rank = number_of(report.substr(cause), "(local_rank");
+  if (!code || !is_code(*code) || !rank || !local_rank) return std::nullopt;
+  TorchrunFailure failure{std::max(*code, 0), std::max(-*code, 0), *rank, {}, {}};
+  // torchrun's own traceback ends with the report.
+  const std::string_view said = errors.substr(0, errors.substr(0, begin).rfind(kTraceback));
+  const Ranks ranks{*rank, *local_rank};
+  failure.message = last_exception(said, [&](std::string_view prefix) { return ranks.print(prefix); });
+  failure.last = last_exception(said, [](std::string_view prefix) { return prefix.empty(); });
+  return failure;
+}
+
+std::string describe(const TorchrunFailure& failure) {
+  const std::string process = "process of rank " + std::to_string(failure.rank);
+  if (!failure.message.empty()) return process + ": " + failure.message;
+  return process + " failed" + (failure.last.empty() ? "" : "; the last exception: " + failure.last);
 }
 
 }  // namespace podium

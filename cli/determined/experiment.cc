@@ -41,6 +41,11 @@ std::optional<std::int64_t> DeterminedExperiment::integer(const std::string& poi
   return value.is_number_integer() ? std::optional(value.get<std::int64_t>()) : std::nullopt;
 }
 
+void DeterminedExperiment::drop(const std::string& pointer) {
+  const json::json_pointer place(pointer);
+  document_.at(place.parent_pointer()).erase(place.back());
+}
+
 void DeterminedExperiment::note(const std::string& pointer, std::string text, bool left) {
   std::string key;
   for (const char c : pointer.substr(1)) key += c == '/' ? '.' : c;

@@ -34,6 +34,8 @@ class DeterminedExperiment {
   std::string text(const std::string& pointer, const std::string& otherwise = "") const;
   std::optional<std::int64_t> integer(const std::string& pointer) const;
 
+  void drop(const std::string& pointer);  // what is there
+
   void left(const std::string& pointer, std::string text) { note(pointer, std::move(text), true); }
   void changed(const std::string& pointer, std::string text) { note(pointer, std::move(text), false); }
   std::vector<Note> take_notes();  // by line

@@ -38,11 +38,12 @@ void settle_all(DeterminedExperiment& experiment, std::vector<Hyperparameter>& p
 
 std::int64_t trials_of(DeterminedExperiment& experiment) {
   const std::string pointer = "/searcher/max_trials";
-  const auto asked = experiment.integer(pointer);
-  const std::int64_t trials = std::clamp<std::int64_t>(asked.value_or(2), 2, kMostTrials);
-  if (!asked)
+  const std::int64_t beyond = experiment.at(pointer).is_number() ? INT64_MAX : 2;  // of 64 bits; of none
+  const std::int64_t asked = experiment.integer(pointer).value_or(beyond);
+  const std::int64_t trials = std::clamp<std::int64_t>(asked, 2, kMostTrials);
+  if (!experiment.has(pointer))
     experiment.changed(kName, "has no max_trials: 2 here");
-  else if (trials != *asked)
+  else if (trials != asked)
     experiment.changed(pointer, fmt::format("a sweep has 2 to 1,000 trials: {} here", trials));
   return trials;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/determined/entrypoint.h"
 #include "cli/determined/hyperparameters.h"
+#include "cli/determined/kinds.h"
 #include "cli/determined/leftovers.h"
 #include "cli/determined/lengths.h"
 #include "cli/determined/search.h"
@@ -123,7 +124,9 @@ void add_variables(DeterminedExperiment& experiment, bool gpu, ordered_json& env
   for (const auto& [kind, list] : variables.items()) {
     const bool ours = gpu ? kind == "cuda" || kind == "gpu" : kind == "cpu";
     const std::string at = pointer + "/" + pointer_step(kind);
-    if (ours)
+    if (!list.is_array())
+      experiment.left(at, "must be a list of NAME=VALUE");
+    else if (ours)
       add_list(list, at);
     else
       experiment.left(at, "is for devices that this job has none of");
@@ -184,7 +187,8 @@ constexpr std::int64_t kSumOfDefaults = 42 + 50;
 void add_priority(DeterminedExperiment& experiment, ordered_json& spec) {
   const auto priority = experiment.integer("/resources/priority");
   if (!priority) return;
-  spec["priority"] = std::clamp<std::int64_t>(kSumOfDefaults - *priority, 0, 100);
+  spec["priority"] =
+      std::clamp<std::int64_t>(kSumOfDefaults - std::clamp<std::int64_t>(*priority, 0, 100), 0, 100);
   experiment.changed(
       "/resources/priority",
       fmt::format("{} of 1 to 99, where the smallest goes first, is {} of 0 to 100, where the largest does",
@@ -192,6 +196,7 @@ void add_priority(DeterminedExperiment& experiment, ordered_json& spec) {
 }
 
 Translation translate(DeterminedExperiment& experiment, const std::string& file) {
+  leave_wrong_kinds(experiment);
   std::vector<Hyperparameter> hyperparameters = hyperparameters_of(experiment);
   Lengths lengths(experiment, hyperparameters);
   const std::optional<Length> length = lengths.of("/searcher/max_length");

@@ -27,19 +27,24 @@ struct ConsoleMemory {
   bool counts = true;      // no line has told a step
 
   // Of the banner that Hugging Face's Trainer prints before it trains.
+  bool banner = false;  // its lines come now
   std::int64_t examples = 0, epochs = 0, batch = 0;
 
-  std::uint64_t seen = 0;  // hash of the last progress bar's values
+  std::uint64_t seen = 0;       // hash of the last progress bar's values
+  std::uint64_t evaluated = 0;  // and of those of held-out data in it
 
   bool operator==(const ConsoleMemory&) const = default;
 };
 
 nlohmann::json to_json(const ConsoleMemory& memory);
-ConsoleMemory console_memory_from_json(const nlohmann::json& json);  // throws nlohmann::json::exception
+// What another version left out is as in a new memory. Throws nlohmann::json::exception.
+ConsoleMemory console_memory_from_json(const nlohmann::json& json);
 
 // A number as programs print it: "2.5E+00", "1,234", "nan", "-inf", with spaces around it. Nothing else.
 std::optional<double> console_number(std::string_view text);
+// A number that may be a step, as text or as a number: whole, from 0 to 2^53.
 std::optional<std::int64_t> console_count(std::string_view text);
+std::optional<std::int64_t> console_step(double number);
 
 // What follows the first `key` in `line`; "" where there is none.
 std::string_view after(std::string_view line, std::string_view key);

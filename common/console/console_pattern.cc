@@ -2,10 +2,14 @@
 
 #include <re2/re2.h>
 
+#include "common/base/text.h"
+
 namespace podium {
 namespace {
 
 constexpr std::int64_t kMostMemory = 1 << 20;  // of a compiled expression and of its search
+// The time for a byte grows with it where a search needs more memory than that.
+constexpr int kMostInstructions = 500;
 
 // By bytes: what programs print need not be UTF-8, and text of the expression matches the same bytes.
 RE2::Options options() {
@@ -29,22 +33,24 @@ std::string metric_of_group(std::string_view group) {
 
 Result<ConsolePattern> ConsolePattern::compile(const std::string& expression) {
   if (expression.size() > kLongestPattern)
-    return mistake(expression.substr(0, 40) + "…", "has more than 1000 bytes");
+    return mistake(cut_text(expression, 40), "has more than 1000 bytes");
   ConsolePattern pattern;
   const auto compiled = std::make_shared<const RE2>(expression, options());
+  if (expression.find("(?<") != std::string::npos && !compiled->ok())
+    return mistake(expression, "is none of RE2's; a named group reads (?P<loss>[0-9.]+)");
   if (!compiled->ok())
     return mistake(expression,
                    "is none of RE2's (https://github.com/google/re2/wiki/Syntax): " + compiled->error());
-  bool measures = false;
-  for (const auto& [index, name] : compiled->CapturingGroupNames()) {
-    const bool step = name == "step";
-    measures = measures || !step;
-    pattern.groups_.push_back({index, step ? "" : metric_of_group(name)});
-  }
+  if (compiled->ProgramSize() > kMostInstructions)
+    return mistake(expression, "is too large; write fewer or smaller repetitions such as {100}");
+  for (const auto& [index, name] : compiled->CapturingGroupNames())
+    pattern.groups_.push_back({index, name == "step" ? "" : metric_of_group(name)});
+  for (const Group& group : pattern.groups_)
+    if (group.metric.starts_with('/') || group.metric.ends_with('/'))
+      return mistake(expression,
+                     "has a group that begins or ends with __, which stands for the / within a name");
   if (pattern.groups_.empty())
     return mistake(expression, "names no metric; write (?P<loss>[0-9.]+) around its number");
-  if (!measures && pattern.groups_.size() != 1)
-    return mistake(expression, "names the step alone, and more than once");
   pattern.expression_ = compiled;
   return pattern;
 }
@@ -59,10 +65,12 @@ ConsoleLine ConsolePattern::match(std::string_view line) const {
     const re2::StringPiece part = parts[static_cast<std::size_t>(group.index)];
     if (part.data() == nullptr) continue;  // of an alternative that did not match
     const std::string_view captured(part.data(), part.size());
-    if (group.metric.empty())
+    if (group.metric.empty()) {
       out.step = console_count(captured);
-    else if (const auto value = console_number(captured))
+      if (!out.step) return {};  // its values are of no step that is known
+    } else if (const auto value = console_number(captured)) {
       out.values.emplace_back(group.metric, *value);
+    }
   }
   return out;
 }

@@ -13,6 +13,26 @@ std::string parser_names() {
   return names;
 }
 
+constexpr char kEscape = '\x1b';
+
+// Without terminals' "\x1b[32m" and the like.
+std::string without_colours(std::string_view line) {
+  std::string out;
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] != kEscape) {
+      out += line[at++];
+    } else if (++at < line.size() && line[at] == '[') {
+      at = line.find_first_not_of("0123456789;?", at + 1);
+      at = at == std::string_view::npos ? line.size() : at + 1;
+    }
+  }
+  return out;
+}
+
+bool is_printable(std::string_view name) {
+  return std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
 void merge(ConsoleLine told, ConsoleLine& out) {
   if (told.step) out.step = told.step;
   std::ranges::move(told.values, std::back_inserter(out.values));
@@ -48,6 +68,8 @@ Result<ConsoleReader> ConsoleReader::make(const std::vector<std::string>& parser
 }
 
 ConsoleLine ConsoleReader::read(std::string_view line, ConsoleMemory& memory) const {
+  std::string uncoloured;
+  if (line.find(kEscape) != std::string_view::npos) line = uncoloured = without_colours(line);
   ConsoleLine out;
   for (const NamedParser* parser : parsers_) merge(parser->parse(line, memory), out);
   for (const ConsolePattern& pattern : patterns_) merge(pattern.match(line), out);
@@ -55,6 +77,8 @@ ConsoleLine ConsoleReader::read(std::string_view line, ConsoleMemory& memory) co
     memory.step = *out.step;
     memory.counts = false;
   }
+  std::erase_if(out.values, [](const auto& entry) { return !is_printable(entry.first); });
+  if (out.values.size() > kMostConsoleValues) out.values.resize(kMostConsoleValues);
   if (out.values.empty()) return {};
   if (!out.step) out.step = memory.counts ? ++memory.step : memory.step;
   return out;

@@ -11,6 +11,8 @@
 
 namespace podium {
 
+inline constexpr std::size_t kMostConsoleValues = 100;  // of one line; what is beyond is left out
+
 class ConsoleReader {
  public:
   // Errors: each name that is no parser's, with a remark on those there are, and each expression that is not

@@ -19,6 +19,8 @@ std::string bar_metric(std::string_view key) {
   return "train/" + std::string(key);
 }
 
+bool is_evaluation(std::string_view metric) { return !metric.starts_with("train/"); }
+
 // "86.90it/s, v_num=0, train_loss=0.123": what is a name and a number.
 void take_values(std::string_view text, ConsoleLine& out) {
   while (!text.empty()) {
@@ -30,6 +32,17 @@ void take_values(std::string_view text, ConsoleLine& out) {
     const auto value = console_number(part.substr(equals + 1));
     if (value && !key.empty() && key != "v_num") out.values.emplace_back(bar_metric(key), *value);
   }
+}
+
+// Values of held-out data stay on the bar until there are others.
+void drop_old_evaluations(ConsoleLine& out, ConsoleMemory& memory) {
+  std::string text;
+  for (const auto& [metric, value] : out.values)
+    if (is_evaluation(metric)) text += metric + "=" + std::to_string(value) + ",";
+  const std::uint64_t evaluated = text.empty() ? 0 : hash_of(text);
+  if (evaluated == memory.evaluated)
+    std::erase_if(out.values, [](const auto& entry) { return is_evaluation(entry.first); });
+  memory.evaluated = evaluated;
 }
 
 // The digits at the end of "|████▋     | 441".
@@ -57,6 +70,7 @@ ConsoleLine parse_lightning(std::string_view line, ConsoleMemory& memory) {
   ConsoleLine out;
   const std::string_view values = bar.substr(open, close - open);
   take_values(after(values, ", "), out);
+  drop_old_evaluations(out, memory);
   const std::int64_t step = *epoch * *batches + *batch;
   const std::uint64_t seen = hash_of(after(values, "/")) ^ static_cast<std::uint64_t>(step);
   if (out.values.empty() || seen == memory.seen) return {};  // a bar that is drawn again tells nothing new

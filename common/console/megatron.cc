@@ -11,7 +11,8 @@ struct Name {
   double scale = 1;
 };
 
-constexpr std::array<Name, 8> kNames{{{"lm loss", "train/loss"},
+constexpr std::array<Name, 9> kNames{{{"lm loss", "train/loss"},
+                                      {"lm_loss", "train/loss"},
                                       {"learning rate", "train/learning_rate"},
                                       {"grad norm", "train/grad_norm"},
                                       {"loss scale", "train/loss_scale"},
@@ -84,8 +85,19 @@ bool take_iteration(std::string_view text, ConsoleLine& out, ConsoleMemory& memo
   return true;
 }
 
-// " at iteration 1000 on test set | lm loss value: … | lm loss PPL: … |", or " at the end of training for
-// test data | …", which is of the last iteration.
+// "lm loss PPL" -> "perplexity", "reg loss value" -> "reg_loss", GPT-NeoX's "lm_loss_ppl value" ->
+// "perplexity".
+std::string evaluation_name(std::string_view printed) {
+  std::string name = plain(printed.substr(0, printed.rfind(' ')));
+  const bool is_neox = name.ends_with("_ppl");
+  if (is_neox) name.resize(name.size() - 4);
+  if (name == "lm_loss") name = "loss";
+  if (!is_neox && !printed.ends_with(" PPL")) return name;
+  return name.ends_with("loss") ? name.substr(0, name.size() - 4) + "perplexity" : name + "_ppl";
+}
+
+// "loss at iteration 1000 on test set | lm loss value: … | lm loss PPL: … |", or "loss at the end of training
+// for test data | …", which is of the last iteration; GPT-NeoX says results.
 void take_evaluation(std::string_view text, ConsoleLine& out, const ConsoleMemory& memory) {
   const std::string_view head = text.substr(0, text.find('|'));
   const std::string_view number = trimmed(after(head, " at iteration "));
@@ -93,13 +105,8 @@ void take_evaluation(std::string_view text, ConsoleLine& out, const ConsoleMemor
   if (!step && memory.counts) return;
   const bool test = head.find("test") != std::string_view::npos;
   each_field(text.substr(head.size()), [&](std::string_view printed, double value) {
-    const bool perplexity = printed.ends_with(" PPL");
-    if (!perplexity && !printed.ends_with(" value")) return;
-    std::string name = plain(printed.substr(0, printed.rfind(' ')));
-    if (name == "lm_loss") name = "loss";
-    if (perplexity)
-      name = name.ends_with("loss") ? name.substr(0, name.size() - 4) + "perplexity" : name + "_ppl";
-    out.values.emplace_back((test ? "test/" : "eval/") + name, value);
+    if (printed.ends_with(" PPL") || printed.ends_with(" value"))
+      out.values.emplace_back((test ? "test/" : "eval/") + evaluation_name(printed), value);
   });
   if (!out.values.empty()) out.step = step.value_or(memory.step);
 }
@@ -108,8 +115,10 @@ void take_evaluation(std::string_view text, ConsoleLine& out, const ConsoleMemor
 
 ConsoleLine parse_megatron(std::string_view line, ConsoleMemory& memory) {
   ConsoleLine out;
-  if (const auto evaluation = after(line, "validation loss"); !evaluation.empty()) {
-    take_evaluation(evaluation, out, memory);
+  for (const std::string_view words : {"validation loss", "validation results", "test results"}) {
+    const std::size_t at = line.find(words);
+    if (at == std::string_view::npos) continue;
+    take_evaluation(line.substr(at), out, memory);
     return out;
   }
   const std::string_view iteration = after(line, "iteration ");

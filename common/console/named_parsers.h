@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// Megatron-LM, and what prints as it does (Megatron-DeepSpeed, GPT-NeoX, NeMo's Megatron Bridge):
+// Megatron-LM, and what prints as it does (Megatron-DeepSpeed, GPT-NeoX, Primus):
 //   iteration      100/  500000 | consumed samples: … | elapsed time per iteration (ms): 430.1 | lm loss: … |
 //   validation loss at iteration 1000 on validation set | lm loss value: 9.6E+00 | lm loss PPL: 1.5E+04 |
 ConsoleLine parse_megatron(std::string_view line, ConsoleMemory& memory);

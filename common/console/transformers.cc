@@ -83,17 +83,19 @@ double steps_per_epoch(const ConsoleMemory& memory) {
 std::optional<std::int64_t> step_of(const Dictionary& dictionary, const ConsoleMemory& memory) {
   const auto& values = dictionary.values();
   const auto told = std::ranges::find_if(values, [](const auto& entry) { return is_step(entry.first); });
-  if (told != values.end()) return std::llround(told->second);
+  if (told != values.end()) return console_step(told->second);
   const auto epoch = std::ranges::find_if(values, [](const auto& entry) { return entry.first == "epoch"; });
-  if (epoch == values.end() || !std::isfinite(epoch->second) || std::abs(epoch->second) > 1e9)
-    return std::nullopt;
+  if (epoch == values.end()) return std::nullopt;
   const double steps = steps_per_epoch(memory);
-  return std::llround(epoch->second * (steps > 0 ? steps : 1000));
+  return console_step(epoch->second * (steps > 0 ? steps : 1000));
 }
 
-// "  Num Epochs = 3", with or without a logger's words before it.
+// "***** Running training *****", then "  Num Epochs = 3" and so on, with or without a logger's words before
+// them. Evaluations have such lines, too.
 void take_banner(std::string_view line, ConsoleMemory& memory) {
-  if (line.find(" = ") == std::string_view::npos) return;
+  if (const auto running = after(line, "***** Running "); !running.empty())
+    memory.banner = running.starts_with("training");
+  if (!memory.banner || line.find(" = ") == std::string_view::npos) return;
   const auto take = [line](std::string_view key, std::int64_t& out) {
     const auto count = console_count(after(line, key));
     if (count) out = *count;

@@ -19,7 +19,8 @@ constexpr std::int64_t kMinute = 60'000;
 // Some submitters evaluate behind the first batch that completes an interval, others count on from the last
 // evaluation, and batches without padding vary: this share of the interval, or a batch where that is more.
 constexpr double kIntervalTolerance = 0.025;
-constexpr double kGpt3Floor = 2.6;  // MLPerf's own checker does not believe less
+constexpr std::int64_t kRanksApart = 1000;  // ms between the clocks of ranks that write one log
+constexpr double kGpt3Floor = 2.6;          // MLPerf's own checker does not believe less
 
 struct Checked {
   const Log& log;
@@ -81,6 +82,20 @@ void check_follows(const Line* earlier, const Line* later, Checked& checked) {
         fmt::format("{} has an earlier time than {} of line {}", later->key, earlier->key, earlier->number));
 }
 
+// The first line whose time lies before that of a line above it. When ranks' processes began may be told
+// late.
+void check_times(Checked& checked) {
+  const Line* latest = nullptr;
+  for (const Line& line : checked.log.lines) {
+    if (line.key == "init_start") continue;
+    if (latest != nullptr && line.time_ms + kRanksApart < latest->time_ms)
+      return checked.add(line.number, "times",
+                         fmt::format("{} has a time {} ms before {} of line {}, which stands above it",
+                                     line.key, latest->time_ms - line.time_ms, latest->key, latest->number));
+    if (latest == nullptr || line.time_ms > latest->time_ms) latest = &line;
+  }
+}
+
 void check_order(Checked& checked) {
   const Log& log = checked.log;
   const auto starts = log.all("init_start");
@@ -95,6 +110,9 @@ void check_order(Checked& checked) {
   check_follows(init_stop, run_start, checked);
   check_follows(run_start, only(log, "run_stop"), checked);
   check_follows(run_start, log.first("block_start"), checked);
+  check_follows(run_start, log.first("eval_start"), checked);
+  check_follows(run_start, log.first("eval_accuracy"), checked);
+  if (checked.findings.size() == before) check_times(checked);
 }
 
 void check_init_time(Checked& checked) {
@@ -237,7 +255,7 @@ const Line* reaching_evaluation(const Log& log, Benchmark benchmark, Round round
   const Line* const start = log.first("run_start");
   const Line* const stop = log.first("run_stop");
   for (const Line* line : log.all("eval_accuracy")) {
-    if (start != nullptr && line->number < start->number) continue;
+    if (start != nullptr && (line->number < start->number || line->time_ms < start->time_ms)) continue;
     if (stop != nullptr && line->number > stop->number) break;
     if (!line->value.is_number()) continue;
     const double value = line->value.get<double>();

@@ -4,8 +4,9 @@
 //   KEY/one, KEY/some, KEY/value       how many lines a key has, and what they hold (rules.h)
 //   line                               a line of the log cannot be read
 //   benchmark                          the benchmark is none of the round's whose rules are known here
-//   order                              init_start, init_stop, run_start, run_stop, and blocks behind
-//                                      run_start
+//   order                              init_start, init_stop, run_start, run_stop, and blocks and evaluations
+//                                      behind run_start
+//   times                              none lies over a second before one above it (not MLPerf's own rule)
 //   init-time                          from the first init_start to init_stop
 //   status                             of run_stop
 //   target                             an evaluation within the run reaches it

@@ -20,6 +20,8 @@ std::string defect_of(const json& object) {
   if (!object.is_object()) return "the text behind :::MLLOG is not a JSON object";
   for (const char* key : {"time_ms", "event_type", "key", "value", "metadata"})
     if (!object.contains(key)) return fmt::format("the line has no \"{}\"", key);
+  if (const auto space = object.find("namespace"); space != object.end() && *space != "")
+    return "namespace is not the empty text that MLPerf Training's is";
   const json& time = object["time_ms"];
   if (!time.is_number() || time.get<double>() < 0 || time.get<double>() > kLatest)
     return "time_ms is not a number of milliseconds since 1970";

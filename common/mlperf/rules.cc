@@ -24,15 +24,16 @@ bool is_number(const Line& line, double number) {
   return line.value.is_number() && line.value.get<double>() == number;
 }
 
+bool has_count(const Line& line, const char* name) { return line.number_in(name).value_or(-1) >= 0; }
+
 bool has_epoch(const Line& line) {
-  return line.metadata.contains("epoch_num") || line.metadata.contains("samples_count") ||
-         line.metadata.contains("step_num");
+  return has_count(line, "epoch_num") || has_count(line, "samples_count") || has_count(line, "step_num");
 }
 
 bool has_epochs(const Line& line) {
   const auto count = line.number_in("epoch_count");
-  return (count && *count > 0 && line.metadata.contains("first_epoch_num")) ||
-         line.number_in("samples_count").value_or(-1) >= 0 || line.number_in("step_num").value_or(-1) >= 0;
+  return (count && *count > 0 && has_count(line, "first_epoch_num")) || has_count(line, "samples_count") ||
+         has_count(line, "step_num");
 }
 
 constexpr std::array kDemands{
@@ -45,11 +46,12 @@ constexpr std::array kDemands{
            [](const Line& line) { return is_word(line, find_status); }},
     Demand{"run-status", "metadata.status",
            [](const Line& line) { return line.metadata.contains("status"); }},
-    Demand{"epoch", "metadata.epoch_num, or samples_count", has_epoch},
-    Demand{"epochs", "metadata.first_epoch_num and epoch_count above 0, or samples_count", has_epochs},
-    Demand{"first-epoch", "metadata.first_epoch_num, or samples_count",
-           [](const Line& line) { return line.metadata.contains("first_epoch_num") || has_epoch(line); }},
-    Demand{"evaluation", "metadata.epoch_num, or samples_count, and a number",
+    Demand{"epoch", "a number in metadata.epoch_num, or in samples_count", has_epoch},
+    Demand{"epochs", "numbers in metadata.first_epoch_num and epoch_count, above 0, or in samples_count",
+           has_epochs},
+    Demand{"first-epoch", "a number in metadata.first_epoch_num, or in samples_count",
+           [](const Line& line) { return has_count(line, "first_epoch_num") || has_epoch(line); }},
+    Demand{"evaluation", "a number, and one in metadata.epoch_num, or in samples_count",
            [](const Line& line) { return has_epoch(line) && line.value.is_number(); }},
     Demand{"tensor", "metadata.tensor", [](const Line& line) { return line.metadata.contains("tensor"); }},
     Demand{"2048", "2048", [](const Line& line) { return is_number(line, 2048); }},

@@ -20,6 +20,7 @@
 
 #include "common/base/id.h"
 #include "common/base/time.h"
+#include "common/model/program_spec.h"
 
 namespace podium {
 
@@ -76,6 +77,8 @@ struct JobRequest {
   std::optional<JobId> init = {};    // takes its first weights from a checkpoint of that job
   bool process_per_node = false;     // one rank on each node, which drives all the job's devices there
   std::optional<Replica> replica = {};
+  Duration grace = kUsualGrace;   // that its tasks have to leave, from the stop signal to SIGKILL
+  Duration before_walltime = {};  // they are told so long before its walltime ends
 
   bool elastic() const { return !sizes.empty(); }
   bool operator==(const JobRequest&) const = default;

@@ -38,6 +38,8 @@ json to_json(const Launch& launch) {
   if (!launch.run_id.empty()) out["tracking"] = {{"run_id", launch.run_id}, {"token", launch.run_token}};
   if (!launch.resume_folder.empty()) out["paths"]["resume"] = launch.resume_folder;
   if (!launch.init_folder.empty()) out["paths"]["init"] = launch.init_folder;
+  if (!launch.newest_checkpoint.empty())
+    out["newest_checkpoint"] = {{"path", launch.newest_checkpoint}, {"step", launch.newest_step}};
   return out;
 }
 
@@ -70,6 +72,10 @@ Launch launch_from_json(const json& in) {
   launch.init_folder = in.at("paths").value("init", "");
   launch.events_path = in.at("paths").at("events");
   launch.grace = Duration{in.at("grace_ms").get<std::int64_t>()};
+  if (const auto newest = in.find("newest_checkpoint"); newest != in.end()) {
+    launch.newest_checkpoint = newest->at("path");
+    launch.newest_step = newest->at("step");
+  }
   return launch;
 }
 

@@ -24,7 +24,7 @@ enum class WorkerExit : int {
   address_in_use = 75,  // EX_TEMPFAIL: another has rank 0's port or the checkpoint folder; retried at once
   diverged = 76,        // the loss is not a number; not retried
   no_device = 77,       // the device or its driver is missing; retried elsewhere
-  saved = 79,           // told to leave by SIGTERM: saved and left, and goes on when it is started again
+  saved = 79,  // told to leave: saved and left, and goes on when it is started again; of programs, too
 };
 
 struct Launch {
@@ -59,7 +59,12 @@ struct Launch {
   std::string init_folder;        // the same of the job whose weights model.init takes
   std::string events_path;        // events.jsonl of this task
 
-  Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL
+  Duration grace = kUsualGrace;  // from the stop signal to SIGKILL
+
+  // Of programs: the newest checkpoint that the job has told of, by an attempt before; its path as told, ""
+  // for none.
+  std::string newest_checkpoint;
+  std::int64_t newest_step = 0;
 };
 
 // The indices of all devices that the process drives.

@@ -33,6 +33,14 @@ TaskReport task_report_from(const json& in) {
   return task;
 }
 
+json staging_json(TaskId task) {
+  return {{"job", task.attempt.job.value}, {"attempt", task.attempt.number}, {"rank", task.rank}};
+}
+
+TaskId staging_from(const json& in) {
+  return {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
+}
+
 json ended_json(AttemptId attempt) { return {{"job", attempt.job.value}, {"attempt", attempt.number}}; }
 
 AttemptId ended_from(const json& in) { return {{in.at("job").get<std::int64_t>()}, in.at("attempt")}; }
@@ -71,6 +79,7 @@ json to_json(const NodeReport& report) {
                     {"answered_ms", to_millis(report.clock->answered)}};
   for (const DeviceReading& reading : report.readings) out["readings"].push_back(to_json(reading));
   for (const AttemptId attempt : report.ended) out["ended"].push_back(ended_json(attempt));
+  for (const TaskId task : report.staging) out["staging"].push_back(staging_json(task));
   if (report.package_joules) out["package_joules"] = *report.package_joules;
   return out;
 }
@@ -88,18 +97,21 @@ NodeReport node_report_from_json(const json& in) {
   for (const json& reading : in.value("readings", json::array()))
     report.readings.push_back(device_reading_from_json(reading));
   for (const json& attempt : in.value("ended", json::array())) report.ended.push_back(ended_from(attempt));
+  for (const json& task : in.value("staging", json::array())) report.staging.push_back(staging_from(task));
   if (in.contains("package_joules")) report.package_joules = in.at("package_joules").get<double>();
   return report;
 }
 
 json to_json(const NodeOrders& orders) {
   json tasks = json::array();
-  for (const TaskOrder& task : orders.tasks)
+  for (const TaskOrder& task : orders.tasks) {
     tasks.push_back({{"action", enum_name(kActions, task.action)},
                      {"launch", to_json(task.launch)},
                      {"wait_ms", task.wait.count()},
                      {"born_ms", to_millis(task.born)},
                      {"begun_ms", to_millis(task.begun)}});
+    add_clock(task.clock, tasks.back());
+  }
   return {{"version", 1},
           {"orders", orders.version},
           {"lease_ms", orders.lease.count()},
@@ -124,7 +136,7 @@ NodeOrders node_orders_from_json(const json& in) {
                             launch_from_json(task.at("launch")),
                             Duration{task.value("wait_ms", std::int64_t{0})},
                             from_millis(task.value("born_ms", std::int64_t{0})),
-                            from_millis(task.value("begun_ms", std::int64_t{0}))});
+                            from_millis(task.value("begun_ms", std::int64_t{0})), clock_in(task)});
   return orders;
 }
 

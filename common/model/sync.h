@@ -12,6 +12,7 @@
 
 #include "common/model/device_reading.h"
 #include "common/model/launch.h"
+#include "common/model/launch_clock.h"
 #include "common/model/lease.h"
 #include "common/model/node.h"
 #include "common/model/task_exit.h"
@@ -67,6 +68,8 @@ struct NodeReport {
   // Joules that the processor packages of the node drew together since its agent started; absent where the
   // kernel has no counters.
   std::optional<double> package_joules = {};
+  // Ordered tasks that start once their inputs are on the node, which they are not yet.
+  std::vector<TaskId> staging = {};
 
   bool operator==(const NodeReport&) const = default;
 };
@@ -74,8 +77,8 @@ struct NodeReport {
 enum class TaskAction { start, keep, stop };
 
 // start: the process must exist. keep: the same, but an agent has reported it before; an agent that lacks it
-// reports ExitCause::no_record and never starts it. stop: SIGTERM, and SIGKILL after the grace period. A task
-// that the orders lack is killed and, once its files are delivered, forgotten.
+// reports ExitCause::no_record and never starts it. stop: the stop signal, and SIGKILL after the grace
+// period. A task that the orders lack is killed and, once its files are delivered, forgotten.
 struct TaskOrder {
   TaskAction action = TaskAction::start;
   Launch launch;
@@ -83,6 +86,7 @@ struct TaskOrder {
   // A restored database may assign numbers again; these times distinguish the two.
   Time born = {};   // when the job was first submitted
   Time begun = {};  // when the attempt was decided: of two of one number the later wins
+  LaunchClock clock = {};
 };
 
 struct NodeOrders {

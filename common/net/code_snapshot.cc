@@ -1,9 +1,6 @@
 #include "common/net/code_snapshot.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 #include "common/base/file.h"
@@ -88,20 +85,6 @@ std::string tar_in(std::string_view packed) {
 }
 
 }  // namespace
-
-std::string sha256_of(std::string_view bytes) {
-  std::array<unsigned char, 32> digest{};
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("the crypto library has no SHA-256");
-  std::string hex;
-  for (const unsigned char byte : digest)
-    for (const int digit : {byte >> 4, byte & 15}) hex += "0123456789abcdef"[digit];
-  return hex;
-}
-
-bool is_sha256(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 Result<CodeSnapshot> pack_code(std::vector<TarEntry> entries, const std::string& where) {
   std::vector<std::pair<std::size_t, std::string>> sizes;

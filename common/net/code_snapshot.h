@@ -9,6 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/base/tar.h"
+#include "common/net/sha256.h"
 
 namespace podium {
 
@@ -19,9 +20,6 @@ struct CodeSnapshot {
   std::string sha256;
   std::string packed;
 };
-
-std::string sha256_of(std::string_view bytes);
-bool is_sha256(std::string_view text);  // 64 lower-case hexadecimal digits
 
 // Throws std::invalid_argument for bytes that do not unpack to acceptable entries.
 std::vector<TarEntry> read_code(std::string_view packed);

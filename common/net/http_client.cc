@@ -24,7 +24,7 @@ using Milliseconds = std::chrono::milliseconds;
 using WireRequest = http::request<http::string_body>;
 
 // Where an answer's body goes: into the response, at most `max_body` of it, or, when `on_data` is set and the
-// status is 200, to `on_data` piece by piece until that returns false.
+// status is 200 or 206, to `on_data` piece by piece until that returns false.
 struct BodySink {
   std::size_t max_body = 0;
   std::function<bool(std::string_view)> on_data = {};
@@ -62,11 +62,14 @@ std::string cause(const error_code& error) {
 
 WireRequest wire_request(const HttpRequest& request, const Url& server) {
   const std::string origin = server.origin();
+  std::string host = origin.substr(origin.find("//") + 2);
+  if (server.port == (server.tls ? 443 : 80))
+    host.resize(host.rfind(':'));  // signatures are of the bare name
   WireRequest wire;
   wire.version(11);
   wire.method_string(request.method);
   wire.target(request.target);
-  wire.set(http::field::host, origin.substr(origin.find("//") + 2));
+  wire.set(http::field::host, host);
   wire.set(http::field::user_agent, "podium");
   for (const auto& [name, value] : request.headers) wire.set(name, value);
   wire.body() = request.body;
@@ -93,7 +96,8 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
   outcome.response.status = static_cast<int>(parser.get().result_int());
   outcome.response.headers = headers_from(parser.get().base());
 
-  const bool live = sink.on_data && outcome.response.status == 200;
+  const int status = outcome.response.status;
+  const bool live = sink.on_data && (status == 200 || status == 206);
   if (live && sink.on_head) sink.on_head(outcome.response);
   if (!live && !parser.is_done() && parser.content_length().value_or(0) > sink.max_body) {
     outcome.error = http::error::body_limit;
@@ -311,6 +315,14 @@ HttpResponse fetch(const Url& server, HttpRequest request, Milliseconds timeout,
                       [&](HttpClient& client) { return client.request(std::move(request), timeout); });
 }
 
+HttpResponse fetch_in_pieces(const Url& server, HttpRequest request, Milliseconds idle_timeout,
+                             const std::function<bool(std::string_view)>& on_data,
+                             const ClientOptions& options) {
+  return run_blocking(server, options, [&](HttpClient& client) {
+    return client.stream(std::move(request), idle_timeout, on_data);
+  });
+}
+
 HttpResponse follow(const Url& server, HttpRequest request, Milliseconds idle_timeout,
                     const std::function<bool(const ServerEvent&)>& on_event, const ClientOptions& options) {
   ServerEventParser parser;
@@ -320,9 +332,7 @@ HttpResponse follow(const Url& server, HttpRequest request, Milliseconds idle_ti
       if (!on_event(*event)) return false;
     return true;
   };
-  return run_blocking(server, options, [&](HttpClient& client) {
-    return client.stream(std::move(request), idle_timeout, on_data);
-  });
+  return fetch_in_pieces(server, std::move(request), idle_timeout, on_data, options);
 }
 
 }  // namespace podium

@@ -47,9 +47,9 @@ class HttpClient {
   // broken off is cut short and no failure.
   boost::asio::awaitable<HttpResponse> request_status(HttpRequest request, std::chrono::milliseconds timeout);
 
-  // As request(), but hands the body of a 200 on in pieces as they arrive, each within `idle_timeout` of the
-  // one before; ends when the server does or when `on_data` returns false. The returned body is that of other
-  // statuses. `on_head` is told the status and headers of a 200 first.
+  // As request(), but hands the body of a 200 or 206 on in pieces as they arrive, each within `idle_timeout`
+  // of the one before; ends when the server does or when `on_data` returns false. The returned body is that
+  // of other statuses. `on_head` is told the status and headers of a 200 or 206 first.
   boost::asio::awaitable<HttpResponse> stream(HttpRequest request, std::chrono::milliseconds idle_timeout,
                                               std::function<bool(std::string_view)> on_data,
                                               std::function<void(const HttpResponse&)> on_head = {});
@@ -65,6 +65,11 @@ class HttpClient {
 // Blocking, for the command line: one connection, one request.
 HttpResponse fetch(const Url& server, HttpRequest request, std::chrono::milliseconds timeout,
                    const ClientOptions& options = {});
+
+// Blocking: hands the body of a 200 or 206 on in pieces, as HttpClient::stream() does.
+HttpResponse fetch_in_pieces(const Url& server, HttpRequest request, std::chrono::milliseconds idle_timeout,
+                             const std::function<bool(std::string_view)>& on_data,
+                             const ClientOptions& options = {});
 
 // Blocking: reads server-sent events until `on_event` returns false or the server ends the stream.
 HttpResponse follow(const Url& server, HttpRequest request, std::chrono::milliseconds idle_timeout,

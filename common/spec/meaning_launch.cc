@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "common/base/units.h"
@@ -27,6 +28,10 @@ const json& list(const Facts& facts, const json::json_pointer& at) {
 void check_launcher(const Facts& facts, Problems& problems) {
   if (facts.text("/launcher") == "torchrun" && facts.text("/processes") == "device")
     problems.add("/processes", "torchrun is started once on each node; remove processes, or write node");
+  if (facts.text("/launcher") == "torchrun" && facts.text("/stop/signal").value_or("TERM").starts_with("USR"))
+    problems.add(
+        "/stop/signal",
+        "torchrun dies of USR1 and USR2, and hands only TERM and INT on to its processes; write TERM");
   const json& command = list(facts, json::json_pointer("/command"));
   if (facts.text("/launcher") != "torchrun" || command.empty() || !command[0].is_string()) return;
   const std::string first = command[0];
@@ -50,6 +55,7 @@ void check_metrics(const Facts& facts, Problems& problems) {
 
 void check_mounts(const Facts& facts, Problems& problems) {
   const json& mounts = list(facts, json::json_pointer("/container/mounts"));
+  std::set<std::filesystem::path> targets;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     if (!mounts[i].is_string()) continue;
     const std::string mount = mounts[i];
@@ -64,6 +70,12 @@ void check_mounts(const Facts& facts, Problems& problems) {
           fmt::format("a mount reads \"/on/the/node:/in/the/container\", with \":ro\" behind it to be "
                       "read only; not {}",
                       mounts[i].dump()));
+    else if (const auto place = std::filesystem::path(target + "/.").lexically_normal();
+             place == "/" || !targets.insert(place).second)
+      problems.add(
+          "/container/mounts/" + std::to_string(i),
+          fmt::format("{} hides all that the container has at {}; write a folder of its own behind the \":\"",
+                      mounts[i].dump(), place.string()));
   }
 }
 
@@ -84,6 +96,10 @@ void check_input(const json& input, const std::string& at, std::set<std::string>
   if (address && !input.contains("sha256"))
     problems.add(at + "/from",
                  fmt::format("{} needs sha256 beside it: what an address answers may change", from));
+  if (address && from.substr(0, from.find('/', from.find("://") + 3)).find('@') != std::string::npos)
+    problems.add(
+        at + "/from",
+        "an address with a user and a password would be shown to all who read the job; stage from a path");
   if (!address && from.find("://") != std::string::npos)
     problems.add(at + "/from", fmt::format("{} is neither a path nor begins with http:// or https://", from));
   if (!address && leads_out_of_folder(from))
@@ -96,11 +112,24 @@ void check_input(const json& input, const std::string& at, std::set<std::string>
     problems.add(at + "/to", fmt::format("two inputs are named {}; write another \"to\"", to));
 }
 
+// The links of PODIUM_INPUTS: none lies in what another leads to.
+void check_apart(const json& inputs, const std::set<std::string>& names, Problems& problems) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_object() || !inputs[i].value("to", json()).is_string()) continue;
+    const std::string to = inputs[i]["to"];
+    for (const std::string& outer : names)
+      if (to.starts_with(outer + "/"))
+        problems.add("/inputs/" + std::to_string(i) + "/to",
+                     fmt::format("{} lies in {}, which is another input; write another \"to\"", to, outer));
+  }
+}
+
 void check_inputs(const Facts& facts, Problems& problems) {
   const json& inputs = list(facts, json::json_pointer("/inputs"));
   std::set<std::string> names;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     check_input(inputs[i], "/inputs/" + std::to_string(i), names, problems);
+  check_apart(inputs, names, problems);
 }
 
 void check_outputs(const Facts& facts, Problems& problems) {

@@ -57,6 +57,12 @@ void check_interval(const Facts& facts, Benchmark benchmark, Problems& problems)
   const auto every = facts.steps("/evaluate/every");
   if (!batch || !every || !facts.has("/evaluate/data")) return;
   const std::int64_t steps = mlperf::evaluation_steps(benchmark, *batch);
+  if (const auto all = facts.integer("/training/schedule/steps"); all && *all < steps)
+    problems.add(
+        "/training/schedule/steps",
+        fmt::format("MLPerf's benchmark {} is evaluated every {} steps of {} sequences, and a training "
+                    "of {} never would be: write {} or more, or a larger training.batch.global",
+                    to_string(benchmark), steps, *batch, *all, steps));
   if (*every != steps)
     problems.add(
         "/evaluate/every",

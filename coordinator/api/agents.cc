@@ -52,13 +52,18 @@ JobSpec broken_spec(JobId job, const std::string& why) {
 struct LaunchSpec {
   JobSpec spec;
   Time born;  // the first: an operator's requeue makes no other job of it
+  RunTimes times = {};
+  std::optional<CheckpointView> newest = {};  // of a program, which cannot look for it as a training does
 };
 
 LaunchSpec read_launch_spec(Reader& reader, JobId job) {
   try {
     const std::optional<SubmittedJob> row = reader.submitted(job);
     if (!row) return {broken_spec(job, "its row is missing"), {}};
-    return {job_spec_from_json(json::parse(row->spec)), row->at};
+    LaunchSpec known{job_spec_from_json(json::parse(row->spec)), row->at};
+    if (known.spec.mlperf) known.times = reader.run_times(job);
+    if (!known.spec.command.empty()) known.newest = reader.newest_checkpoint(job);
+    return known;
   } catch (const json::exception& error) {
     return {broken_spec(job, error.what()), {}};
   } catch (const std::invalid_argument& error) {
@@ -94,9 +99,18 @@ void add_tracking(const ApiOptions& options, Launch& launch) {
   launch.run_token = mlflow::run_token(job, options.cluster, options.run_key);
 }
 
+// Where nothing is shared, another node has not the log of the run's first attempt.
+void add_times(const RunTimes& times, bool nothing_shared, LaunchClock& clock) {
+  clock.steps = times.steps;
+  if (!nothing_shared || !times.first_start) return;
+  clock.first_start = times.first_start;
+  clock.first_steps = times.first_steps;
+}
+
 // The node's orders, with everything that the core does not know added.
 awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   NodeOrders orders = node_orders(api.loop.state(), node);
+  const bool nothing_shared = !api.loop.state().limits.shared;
   std::set<JobId> jobs;
   for (TaskOrder& order : orders.tasks) {
     const TaskId task = order.launch.task;
@@ -114,6 +128,11 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
     order.born = known.born;
     order.launch.spec = known.spec;
     add_tracking(api.options, order.launch);
+    if (known.spec.mlperf) add_times(known.times, nothing_shared, order.clock);
+    if (known.newest) {
+      order.launch.newest_checkpoint = known.newest->path;
+      order.launch.newest_step = known.newest->step;
+    }
     if (known.spec.processes == Processes::node) continue;
     order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
     order.launch.spec.resources.max_devices = 0;

@@ -51,6 +51,7 @@ struct ApiOptions {
   std::filesystem::path web;            // the dashboard's folder; "" for none
   std::filesystem::path code;           // the folder of jobs' code
   std::int64_t max_artifact = 0;        // bytes
+  std::filesystem::path shared;         // the nodes' shared folder, where it is mounted here; "" for none
   std::vector<PublishedRow> published;  // that come with Podium, and of --published
   std::filesystem::path imports;        // the file of those that were posted (published_imports.h)
   std::vector<PublishedRow> imported;   // its rows
@@ -64,11 +65,12 @@ struct Api {
   CommandLoop& loop;
   Store& store;
   JobCounts& counts;
-  WorkPool& pool;     // what people read
-  WorkPool& checks;   // specs
-  WorkPool& agents;   // agents' reports and orders, which wait for no other work
-  WorkPool& streams;  // the streams of tasks, of which much may arrive at once
-  WorkPool& files;    // artifacts, which may be long
+  WorkPool& pool;      // what people read
+  WorkPool& searches;  // for runs, over many of them
+  WorkPool& checks;    // specs
+  WorkPool& agents;    // agents' reports and orders, which wait for no other work
+  WorkPool& streams;   // the streams of tasks, of which much may arrive at once
+  WorkPool& files;     // artifacts, which may be long
   mlflow::ArtifactFiles& artifacts;
   LongPolls& long_polls;
   LiveStream& live;

@@ -1,28 +1,20 @@
 #include "coordinator/api/artifacts.h"
 
-#include <sys/types.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "common/net/url.h"
+#include "coordinator/api/file_reply.h"
 #include "coordinator/api/guard.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/mlflow/artifact_path.h"
-#include "coordinator/mlflow/byte_range.h"
 #include "coordinator/mlflow/error.h"
 
 namespace podium {
 namespace {
 
-using mlflow::ArtifactFile;
 using mlflow::ArtifactPath;
 using nlohmann::json;
 
-constexpr std::size_t kArtifactPiece = 256 * 1024;
 constexpr std::size_t kArtifactsPrefix = 3;  // segments: api, 2.0, mlflow-artifacts
 
 std::string joined_from(const std::vector<std::string>& segments, std::size_t first) {
@@ -40,70 +32,14 @@ ServerReply no_multipart() {
                           "Multipart upload is not supported for the current artifact repository"});
 }
 
-// For whoever saves it: the last part of its path, in ASCII and as it is (RFC 6266).
-std::string disposition_of(const std::string& name) {
-  std::string plain;
-  for (const char c : name) plain += c < 0x20 || c > 0x7e || c == '"' || c == '\\' || c == '%' ? '_' : c;
-  return "attachment; filename=\"" + plain + "\"; filename*=UTF-8''" + encode_component(name);
-}
-
-std::string read_piece(const ArtifactFile& file, std::int64_t from, std::size_t bytes) {
-  std::string piece(bytes, '\0');
-  const ssize_t count = ::pread(file.fd.get(), piece.data(), piece.size(), from);
-  if (count < 0) throw std::system_error(errno, std::generic_category(), "cannot read an artifact");
-  piece.resize(static_cast<std::size_t>(count));
-  return piece;
-}
-
-void stream(Api& api, std::shared_ptr<ArtifactFile> file, mlflow::ByteRange range, ServerReply& reply) {
-  reply.headers.set("Content-Length", std::to_string(range.end - range.from));
-  reply.next_piece = [&api, file, range]() mutable -> awaitable<std::optional<std::string>> {
-    if (range.from == range.end) co_return std::nullopt;
-    const auto bytes = std::min<std::int64_t>(range.end - range.from, kArtifactPiece);
-    const auto read = [file, from = range.from, bytes] {
-      return read_piece(*file, from, static_cast<std::size_t>(bytes));
-    };
-    std::string piece = co_await api.files.run(read);
-    range.from += std::ssize(piece);
-    if (piece.empty()) co_return std::nullopt;
-    co_return piece;
-  };
-}
-
-ServerReply download(Api& api, const ServerRequest& request, const std::string& name, ArtifactFile opened) {
-  const auto file = std::make_shared<ArtifactFile>(std::move(opened));
-  const std::string etag = "\"" + file->version + "\"";
-  ServerReply reply;
-  reply.headers.set("Content-Type", "application/octet-stream");
-  reply.headers.set("Content-Disposition", disposition_of(name));
-  reply.headers.set("Cache-Control", "no-store");
-  reply.headers.set("Accept-Ranges", "bytes");
-  reply.headers.set("ETag", etag);
-  const std::string* same = request.headers.find("If-Range");
-  const bool wanted = !same || *same == etag;
-  const auto asked = mlflow::range_of(wanted ? request.headers.get("Range") : "", file->bytes);
-  const std::string size = "/" + std::to_string(file->bytes);
-  if (asked.unsatisfiable) {
-    reply = mlflow::refusal({mlflow::Code::bad_request, "the range begins after the end of the artifact"});
-    reply.status = 416;
-    reply.headers.set("Content-Range", "bytes *" + size);
-    return reply;
-  }
-  if (const auto part = asked.part) {
-    reply.status = 206;
-    reply.headers.set("Content-Range",
-                      "bytes " + std::to_string(part->from) + "-" + std::to_string(part->end - 1) + size);
-  }
-  stream(api, file, asked.part.value_or(mlflow::ByteRange{0, file->bytes}), reply);
-  return reply;
-}
-
 awaitable<ServerReply> get_artifact(Api& api, Call call) {
   const ArtifactPath path = *mlflow::parse_artifact_path(call.path[0], api.options.cluster);
   const auto open = [&api, path] { return api.artifacts.open(path.run, path.parts); };
-  std::optional<ArtifactFile> file = co_await api.files.run(open);
+  std::optional<TreeFile> file = co_await api.files.run(open);
   if (!file) co_return no_such_artifact(call.path[0]);
-  co_return download(api, call.request, path.parts.back(), std::move(*file));
+  ServerReply too_far =
+      mlflow::refusal({mlflow::Code::bad_request, "the range begins after the end of the artifact"});
+  co_return file_reply(api, call.request, path.parts.back(), std::move(*file), std::move(too_far));
 }
 
 awaitable<ServerReply> get_artifacts(Api& api, Call call) {
@@ -146,7 +82,7 @@ Resolved resolve_path(const Api& api, const ServerRequest& head, Target target, 
 
 }  // namespace
 
-json files_json(const std::vector<mlflow::ArtifactEntry>& entries, const std::string& folder) {
+json files_json(const std::vector<TreeEntry>& entries, const std::string& folder) {
   json files = json::array();
   for (const auto& entry : entries) {
     json& file = files.emplace_back(

@@ -14,7 +14,7 @@ bool is_of_artifacts(const std::vector<std::string>& segments);
 Resolved resolve_artifacts(const Api& api, const ServerRequest& head, Target target);
 
 // MLflow's FileInfo of each; `folder` is put before the names ("": nothing).
-nlohmann::json files_json(const std::vector<mlflow::ArtifactEntry>& entries, const std::string& folder);
+nlohmann::json files_json(const std::vector<TreeEntry>& entries, const std::string& folder);
 
 // In artifact_upload.cc. `path`: {the decoded path of the artifact}.
 std::shared_ptr<RequestSink> artifact_sink(Api& api, ServerRequest head, std::vector<std::string> path);

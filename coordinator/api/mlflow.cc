@@ -164,11 +164,12 @@ Fault no_such_run(const std::string& run_id) {
 awaitable<ServerReply> turn_down(Fault fault) { co_return refusal(fault); }
 
 std::optional<Fault> read_run(const Api& api, Fields& fields, JobId& run) {
-  std::optional<std::string> id = fields.text("run_id");
-  if (!id || id->empty()) id = fields.text("run_uuid");
-  if (!id || id->empty()) fields.refuse("Missing value for required parameter 'run_id'");
+  const std::string id = fields.text("run_id").value_or(""), old_id = fields.text("run_uuid").value_or("");
+  if (id.empty() && old_id.empty()) fields.refuse("Missing value for required parameter 'run_id'");
+  if (!id.empty() && !old_id.empty() && id != old_id)
+    fields.refuse("'run_id' and 'run_uuid', its former name, name two runs; give one of them");
   if (!fields.errors().empty()) return fault_of(fields.errors());
-  return find_run(api, *id, fields.limit(), run);
+  return find_run(api, id.empty() ? old_id : id, fields.limit(), run);
 }
 
 std::optional<Fault> find_run(const Api& api, const std::string& run_id, std::optional<JobId> limit,
@@ -186,7 +187,7 @@ void refuse_tag(Fields& fields, const KeyValue& tag) {
   if (!tag.key.empty()) fields.refuse_if(wrong_key("tag", tag.key));
   fields.refuse_if(too_long("tag value", tag.value, kLongestTag));
   if (tag.key != kRunNameTag) return;
-  fields.refuse_if(too_long("run name", tag.value, kLongestRunName));
+  fields.refuse_if(wrong_name("run name", tag.value, kLongestRunName));
   if (tag.value.empty()) fields.refuse("the tag " + tag.key + " is the run's name, which is not empty");
 }
 

@@ -20,7 +20,7 @@ awaitable<ServerReply> list_artifacts(Api& api, Fields fields) {
   const std::optional<RunInfo> run = co_await api.pool.read(query);
   if (!run) co_return refusal(no_such_run(run_id_of(job, cluster_of(api))));
   const auto list = [&api, job, parts = *parts] { return api.artifacts.list(job, parts); };
-  const std::vector<ArtifactEntry> entries = co_await api.files.run(list);
+  const std::vector<TreeEntry> entries = co_await api.files.run(list);
   const nlohmann::json listed{{"root_uri", artifact_uri(*run, cluster_of(api))},
                               {"files", files_json(entries, path)}};
   co_return json_text(listed.dump());

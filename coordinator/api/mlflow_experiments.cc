@@ -31,7 +31,7 @@ awaitable<ServerReply> change_group(Api& api, Fields& fields, const ChangeOf& ch
 MakeRunGroup read_new_group(Fields& fields) {
   MakeRunGroup make{fields.needed_text("name"), fields.text("artifact_location").value_or(""),
                     read_tags(fields, kMostNewTags)};
-  fields.refuse_if(too_long("experiment name", make.name, kLongestExperimentName));
+  fields.refuse_if(wrong_name("experiment name", make.name, kLongestExperimentName));
   while (make.artifacts.ends_with('/')) make.artifacts.pop_back();
   fields.refuse_if(too_long("artifact_location", make.artifacts, kLongestLocation));
   if (make.artifacts.starts_with("runs:") || make.artifacts.find_first_of("#?") != std::string::npos)
@@ -128,7 +128,7 @@ awaitable<ServerReply> update_experiment(Api& api, Fields fields) {
   const KeyLock::Guard guard = co_await api.keys.acquire(key_of(locked));
   const auto change_of = [&](RunGroupId group) {
     RenameRunGroup rename{group, fields.text("new_name").value_or("")};
-    fields.refuse_if(too_long("experiment name", rename.name, kLongestExperimentName));
+    fields.refuse_if(wrong_name("experiment name", rename.name, kLongestExperimentName));
     return rename;
   };
   co_return co_await change_group(api, fields, change_of);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostParams = 100;  // of a batch, as the next two
 constexpr std::size_t kMostTags = 100;
 constexpr std::size_t kMostItems = 1'000;
-constexpr std::size_t kLargestInput = 256 * 1024;  // bytes
+constexpr std::size_t kMostInputTags = 100;
 
 RunPoint read_point(Fields& fields) {
   RunPoint point;
@@ -72,14 +72,20 @@ RunInput read_input(Fields& fields, const std::string& kind) {
     fields.refuse("Missing value for required parameter 'dataset'");
   } else {
     Fields named(*dataset);
-    const std::string name = named.needed_text("name");
-    input.id = name + "\n" + named.needed_text("digest");
+    const std::string name = named.needed_text("name"), digest = named.needed_text("digest");
+    input.id = name + "\n" + digest;
     named.needed_text("source_type");
     named.needed_text("source");
-    named.refuse_if(too_long("dataset name", name, kLongestExperimentName));
+    named.refuse_if(wrong_name("dataset name", name, kLongestExperimentName));
+    named.refuse_if(wrong_name("dataset digest", digest, kLongestKey));
     fields.refuse(named);
   }
-  if (input.body.size() > kLargestInput)
+  for (Fields& tag : fields.objects("tags", kMostInputTags)) {
+    tag.needed_text("key");
+    tag.text("value");
+    fields.refuse(tag);
+  }
+  if (std::ssize(input.body) > kLargestRunInput)
     fields.refuse("the " + kind + " has more than 256 KiB; shorten its schema or its profile");
   return input;
 }

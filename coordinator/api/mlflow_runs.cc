@@ -7,6 +7,7 @@
 #include "coordinator/mlflow/names.h"
 #include "coordinator/mlflow/objects.h"
 #include "coordinator/mlflow/run_id.h"
+#include "coordinator/store/run_words.h"
 
 namespace podium::mlflow {
 namespace {
@@ -45,7 +46,7 @@ void read_run_name(Fields& fields, NewRun& run) {
     if (run.name.empty()) run.name = made_up_name(any_number());
     run.tags.push_back({kRunNameTag, run.name});
   }
-  fields.refuse_if(too_long("run name", run.name, kLongestRunName));
+  fields.refuse_if(wrong_name("run name", run.name, kLongestRunName));
 }
 
 NewRun read_new_run(Fields& fields, std::int64_t now_ms) {
@@ -54,7 +55,7 @@ NewRun read_new_run(Fields& fields, std::int64_t now_ms) {
   read_run_name(fields, run);
   KeyValue* const user = tag_of(run.tags, "mlflow.user");
   run.user = fields.text("user_id").value_or(user ? user->value : "");
-  fields.refuse_if(too_long("user_id", run.user, kLongestRunName));
+  fields.refuse_if(wrong_name("user_id", run.user, kLongestRunName));
   run.started_ms = fields.integer("start_time", 0, kLatestTime).value_or(now_ms);
   return run;
 }
@@ -134,7 +135,7 @@ awaitable<ServerReply> update_run(Api& api, Fields fields) {
   RunChange change;
   UpdateRun update;
   const std::string status = fields.text("status").value_or("");
-  update.state = state_of(status);
+  update.state = state_of_run(status);
   if (!status.empty() && !update.state)
     fields.refuse(
         "Invalid value \"" + status.substr(0, 100) +
@@ -142,7 +143,7 @@ awaitable<ServerReply> update_run(Api& api, Fields fields) {
   update.ended_ms = fields.integer("end_time", 0, kLatestTime);
   update.name = fields.text("run_name");
   if (update.name && update.name->empty()) update.name.reset();
-  if (update.name) fields.refuse_if(too_long("run name", *update.name, kLongestRunName));
+  if (update.name) fields.refuse_if(wrong_name("run name", *update.name, kLongestRunName));
   change.what = std::move(update);
   if (const auto fault = read_run(api, fields, change.run)) co_return refusal(*fault);
   const JobId job = change.run;

@@ -55,6 +55,23 @@ std::string next_page(const Search& query, const Page& page) {
   return page.more ? std::to_string(query.offset + std::ssize(page.rows)) : "";
 }
 
+// Counted from the request on: who waits for it gives up, too.
+SearchEnd search_end() { return std::chrono::steady_clock::now() + kLongestSearch; }
+
+// Clients would try again after a 504.
+template <class Query>
+awaitable<ServerReply> found_by(Api& api, Query query) {
+  try {
+    std::string found = co_await api.searches.read(query);
+    co_return json_text(std::move(found));
+  } catch (const SqliteError& error) {
+    if (!error.is_late()) throw;
+  }
+  co_return refusal({Code::invalid_parameter_value,
+                     "the search took longer than " + std::to_string(kLongestSearch.count()) +
+                         " s; name fewer experiments, compare less, or order by less"});
+}
+
 // step:time:bits of the last point.
 std::string token_of(const HistoryPoint& point) {
   return std::to_string(point.step) + ":" + std::to_string(point.time_ms) + ":" +
@@ -80,12 +97,11 @@ awaitable<ServerReply> search_runs(Api& api, Fields fields) {
   search.lifecycle = read_lifecycle(fields, "run_view_type");
   read_search(Searched::runs, fields, search);
   if (!fields.errors().empty()) co_return refusal(fault_of(fields.errors()));
-  const auto query = [search](Reader& reader) {
-    const FoundPage<Run> page = reader.runs().search(search);
+  const auto query = [search, end = search_end()](Reader& reader) {
+    const FoundPage<Run> page = reader.runs().search(search, end);
     return runs_json(page, next_page(search, page), search.cluster);
   };
-  std::string found = co_await api.pool.read(query);
-  co_return json_text(std::move(found));
+  co_return co_await found_by(api, query);
 }
 
 awaitable<ServerReply> search_experiments(Api& api, Fields fields) {
@@ -93,12 +109,11 @@ awaitable<ServerReply> search_experiments(Api& api, Fields fields) {
   search.lifecycle = read_lifecycle(fields, "view_type");
   read_search(Searched::experiments, fields, search);
   if (!fields.errors().empty()) co_return refusal(fault_of(fields.errors()));
-  const auto query = [search](Reader& reader) {
-    const FoundPage<RunGroup> page = reader.runs().search(search);
+  const auto query = [search, end = search_end()](Reader& reader) {
+    const FoundPage<RunGroup> page = reader.runs().search(search, end);
     return experiments_json(page, next_page(search, page));
   };
-  std::string found = co_await api.pool.read(query);
-  co_return json_text(std::move(found));
+  co_return co_await found_by(api, query);
 }
 
 awaitable<ServerReply> get_metric_history(Api& api, Fields fields) {

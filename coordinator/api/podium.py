@@ -15,6 +15,9 @@ keep it beside your program. Where the program does not run under Podium, nothin
     if podium.stop_requested():
         podium.leave()                                 # ends the process: it is started again and goes on
 
+The signal is that of the spec's stop.signal, SIGTERM where it names none; the file PODIUM_STOP_FILE says the same, also where a launcher
+keeps the signal to itself.
+
 Of several processes only the one with RANK 0 is heard, where `everywhere` is not said. stop_requested() and leave() are for the main
 thread; the others may be called from any thread, from handlers of signals and after a fork.
 """
@@ -28,7 +31,10 @@ import threading
 import time
 
 _EVENTS = os.environ.get("PODIUM_EVENTS")
+_STOP_FILE = os.environ.get("PODIUM_STOP_FILE", "")
+_STOP_SIGNAL = getattr(signal, "SIG" + os.environ.get("PODIUM_STOP_SIGNAL", "TERM"), signal.SIGTERM)
 _REQUEUE = 75  # the exit code of a program that is not done
+_SAVED = 79  # of one that was told to leave
 
 _lock = threading.RLock()  # a handler of a signal may interrupt the thread that holds it
 _file = None
@@ -77,19 +83,24 @@ def checkpoints(otherwise="."):
     return os.environ.get("PODIUM_CHECKPOINTS", otherwise)
 
 
+def newest_checkpoint():
+    """The path of the newest checkpoint that an attempt before has told of, and its step; (None, 0) where there is none."""
+    return os.environ.get("PODIUM_CHECKPOINT"), int(os.environ.get("PODIUM_CHECKPOINT_STEP", "0"))
+
+
 def stop_requested():
-    """Whether the program shall save and leave(). The first call begins to watch for it; until then SIGTERM ends the program."""
+    """Whether the program shall save and leave(). The first call begins to watch for the signal; until then it ends the program."""
     global _watching
     if _watching is None and _EVENTS:
-        before = signal.getsignal(signal.SIGTERM)
-        signal.signal(signal.SIGTERM, lambda number, frame: _stop(before, number, frame))
+        before = signal.getsignal(_STOP_SIGNAL)
+        signal.signal(_STOP_SIGNAL, lambda number, frame: _stop(before, number, frame))
         _watching = os.getpid()
-    return _stopping
+    return _stopping or (_STOP_FILE != "" and os.path.exists(_STOP_FILE))
 
 
 def leave():
     """Ends the process: it is not done, and goes on when Podium starts it again."""
-    sys.exit(_REQUEUE)
+    sys.exit(_SAVED if stop_requested() else _REQUEUE)
 
 
 def _stop(before, number, frame):
@@ -99,7 +110,7 @@ def _stop(before, number, frame):
         os.kill(os.getpid(), number)
         return
     _stopping = True
-    if callable(before):
+    if callable(before) and before is not signal.default_int_handler:  # which would end the program
         before(number, frame)
 
 

@@ -25,7 +25,8 @@ struct ImportsTaken {
 };
 
 // Puts `rows` among those that are there; one takes the place of an older figure of the same thing: of the
-// same benchmark, hardware, devices, precision, batch, unit and source.
+// same benchmark, hardware, devices, precision, batch, unit and source. Figures that every build has are
+// there already, also under another name of their hardware.
 ImportsTaken take_imports(std::vector<PublishedRow> there, const std::vector<PublishedRow>& rows);
 
 }  // namespace podium

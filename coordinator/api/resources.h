@@ -62,6 +62,8 @@ awaitable<ServerReply> remove_retention(Api& api, Call call);
 awaitable<ServerReply> get_specs(Api& api, Call call);
 
 awaitable<ServerReply> get_checkpoints(Api& api, Call call);
+awaitable<ServerReply> get_outputs(Api& api, Call call);
+awaitable<ServerReply> get_output(Api& api, Call call);
 awaitable<ServerReply> get_tracking(Api& api, Call call);
 awaitable<ServerReply> get_job_artifacts(Api& api, Call call);
 awaitable<ServerReply> get_job_ledger(Api& api, Call call);

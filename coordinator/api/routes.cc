@@ -34,6 +34,8 @@ const std::vector<Route>& routes() {
       {"GET", "/jobs/{job}/why", Audience::read, get_why},
       {"GET", "/jobs/{job}/events", Audience::read, get_job_events},
       {"GET", "/jobs/{job}/checkpoints", Audience::read, get_checkpoints},
+      {"GET", "/jobs/{job}/outputs", Audience::read, get_outputs},
+      {"GET", "/jobs/{job}/outputs/file", Audience::read, get_output},
       {"GET", "/jobs/{job}/tracking", Audience::read, get_tracking},
       {"GET", "/jobs/{job}/artifacts", Audience::read, get_job_artifacts},
       {"GET", "/jobs/{job}/ledger", Audience::read, get_job_ledger},

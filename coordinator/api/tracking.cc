@@ -65,7 +65,7 @@ awaitable<ServerReply> get_job_artifacts(Api& api, Call call) {
   if (!run || run->deleted) co_return no_such(call, "job", call.path[0]);
   const auto list = [&api, id = *id, parts = *parts] { return api.artifacts.list(id, parts); };
   json files = json::array();
-  for (const mlflow::ArtifactEntry& entry : co_await api.files.run(list))
+  for (const TreeEntry& entry : co_await api.files.run(list))
     files.push_back({{"name", entry.name}, {"folder", entry.is_folder}, {"bytes", entry.bytes}});
   co_return json_reply(200, {{"files", std::move(files)}});
 }

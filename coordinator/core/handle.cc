@@ -12,6 +12,7 @@
 #include "coordinator/core/nodes/leaving.h"
 #include "coordinator/core/nodes/node_operations.h"
 #include "coordinator/core/nodes/report.h"
+#include "coordinator/core/nodes/restored.h"
 #include "coordinator/core/nodes/suspicion.h"
 
 namespace podium {
@@ -50,8 +51,10 @@ void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& 
 void run_timer(Time now, JobDraft& draft) {
   const Job& job = draft.job();
   if (!job.attempt) return;  // a back-off: the next plan sees that it is over
-  if (job.attempt->created + job.request.walltime <= now)
-    draft.stop(StopCause::walltime, "its walltime is over");
+  if (last_call(job) > now) return;
+  const Duration left = job.attempt->created + job.request.walltime - now;
+  draft.stop(StopCause::walltime,
+             left > Duration{} ? "its walltime is over in " + format_duration(left) : "its walltime is over");
 }
 
 // A coordinator that was stopped heard no node: its nodes get a fresh start instead of being declared lost.
@@ -104,8 +107,10 @@ struct Handler {
   Result<Events> operator()(const PauseReplica& c) const { return pause_replica(state, c, now); }
   Result<Events> operator()(const PromoteReplica& c) const { return promote_replica(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
-  Result<Events> operator()(const CoordinatorUp&) const {
-    return Events{{now, SilenceForgiven{"the coordinator started", true}}};
+  Result<Events> operator()(const CoordinatorUp& c) const {
+    Events events{{now, SilenceForgiven{"the coordinator started", true}}};
+    if (was_lost(state, c.highest)) events.push_back({now, JobNumbersSkipped{{c.highest.value + 1}}});
+    return events;
   }
 };
 
@@ -158,6 +163,8 @@ JobRequest job_request(const JobSpec& spec) {
   request.saves = spec.trains() && (spec.checkpoint.every > 0 || saves_best);
   request.resume = spec.resume;
   if (spec.model.init_job) request.init = spec.model.init_job->job;
+  request.grace = spec.stop.grace;
+  request.before_walltime = spec.stop.before_walltime;
   request.process_per_node = spec.processes == Processes::node;
   if (spec.serve) {
     const ReplicasSpec& replicas = spec.serve->replicas;

@@ -36,8 +36,8 @@ CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Clo
   for (AttemptSecret& known : loaded.secrets) secrets_[known.attempt] = std::move(known.secret);
 }
 
-void CommandLoop::start() {
-  const Result<Events> up = take_turn(CoordinatorUp{}, {});
+void CommandLoop::start(JobId highest) {
+  const Result<Events> up = take_turn(CoordinatorUp{highest}, {});
   PODIUM_CHECK(up.ok(), describe(up.errors()));
   spawn(executor_, "command loop", tick());
 }

@@ -37,7 +37,8 @@ class CommandLoop {
   CommandLoop(boost::asio::any_io_executor executor, Store& store, const Clock& clock, Loaded loaded);
 
   // Takes the first turn, and from then on a Tick whenever one is due.
-  void start();
+  // `highest`: number that a job was given, by a record beside the store; 0: none.
+  void start(JobId highest);
   // Commands are refused from now on; turns already taken are still committed.
   void stop();
 

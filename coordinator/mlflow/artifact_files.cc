@@ -1,13 +1,11 @@
 #include "coordinator/mlflow/artifact_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <system_error>
 
 namespace podium::mlflow {
@@ -25,22 +23,7 @@ void sync_file(const Fd& fd, const fs::path& path) {
   if (::fsync(fd.get()) != 0) artifact_failure("cannot sync", path);
 }
 
-// There is something of another kind, or nothing.
-bool is_elsewhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
-
-// Nothing where a part is missing, or is no folder.
-std::optional<Fd> folder_at(const fs::path& root, const std::vector<std::string>& parts) {
-  Fd folder = open_file(root, kFolder);
-  for (const std::string& part : parts) {
-    Fd next(::openat(folder.get(), part.c_str(), kFolder));
-    if (!next && !is_elsewhere(errno)) artifact_failure("cannot open", root / part);
-    if (!next) return std::nullopt;
-    folder = std::move(next);
-  }
-  return folder;
-}
-
-// The same, with the missing parts made; `changed` are the folders that got one.
+// Makes the missing parts; `changed` are the folders that got one. Nothing where a part is no folder.
 std::optional<Fd> make_folder_at(const fs::path& root, const std::vector<std::string>& parts,
                                  std::vector<Fd>& changed) {
   Fd folder = open_file(root, kFolder);
@@ -48,7 +31,7 @@ std::optional<Fd> make_folder_at(const fs::path& root, const std::vector<std::st
     const bool made = ::mkdirat(folder.get(), part.c_str(), 0700) == 0;
     if (!made && errno != EEXIST) artifact_failure("cannot make", root / part);
     Fd next(::openat(folder.get(), part.c_str(), kFolder));
-    if (!next && !is_elsewhere(errno)) artifact_failure("cannot open", root / part);
+    if (!next && errno != ENOTDIR && errno != ELOOP) artifact_failure("cannot open", root / part);
     if (!next) return std::nullopt;
     if (made) changed.push_back(std::move(folder));
     folder = std::move(next);
@@ -75,20 +58,6 @@ std::string joined(const ArtifactFiles::Parts& path) {
   std::string text;
   for (const std::string& part : path) text += (text.empty() ? "" : "/") + part;
   return text;
-}
-
-std::string version_of(const struct stat& status) {
-  return std::to_string(status.st_ino) + "-" + std::to_string(status.st_size) + "-" +
-         std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
-}
-
-// Of names in the folder; nothing for what is neither a file nor a folder.
-std::optional<ArtifactEntry> entry_of(int folder, const char* name) {
-  struct stat status {};
-  if (::fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;  // it went meanwhile
-  if (S_ISDIR(status.st_mode)) return ArtifactEntry{name, true, 0};
-  if (S_ISREG(status.st_mode)) return ArtifactEntry{name, false, status.st_size};
-  return std::nullopt;
 }
 
 std::int64_t size_of(const Fd& fd) {
@@ -145,7 +114,7 @@ std::optional<Error> ArtifactFiles::place(ArtifactUpload& upload, JobId run, con
     std::optional<Fd> folder = make_folder_at(runs_, above(run, path), changed);
     if (!folder) return in_the_way("a part of its path is a file, not a folder");
     ArtifactRoom& used = used_by(run);
-    const std::optional<ArtifactEntry> before = entry_of(folder->get(), path.back().c_str());
+    const std::optional<TreeEntry> before = entry_in(folder->get(), path.back().c_str());
     const bool replaces = before && !before->is_folder;
     const ArtifactRoom after{used.bytes + size_of(upload.fd_) - (replaces ? before->bytes : 0),
                              used.files + (replaces ? 0 : 1)};
@@ -165,31 +134,13 @@ std::optional<Error> ArtifactFiles::place(ArtifactUpload& upload, JobId run, con
   return std::nullopt;
 }
 
-std::vector<ArtifactEntry> ArtifactFiles::list(JobId run, const Parts& path) const {
-  std::optional<Fd> folder = folder_at(runs_, all_of(run, path));
-  if (!folder) return {};
-  const std::unique_ptr<DIR, int (*)(DIR*)> names(::fdopendir(folder->release()), ::closedir);
-  if (!names) artifact_failure("cannot list", runs_ / joined(path));
-  std::vector<ArtifactEntry> entries;
-  while (const dirent* next = ::readdir(names.get())) {
-    const std::string_view name = next->d_name;
-    if (name == "." || name == "..") continue;
-    if (auto entry = entry_of(::dirfd(names.get()), next->d_name)) entries.push_back(std::move(*entry));
-  }
-  std::ranges::sort(entries, {}, &ArtifactEntry::name);
-  return entries;
+std::vector<TreeEntry> ArtifactFiles::list(JobId run, const Parts& path) const {
+  return list_below(runs_, all_of(run, path));
 }
 
-std::optional<ArtifactFile> ArtifactFiles::open(JobId run, const Parts& path) const {
+std::optional<TreeFile> ArtifactFiles::open(JobId run, const Parts& path) const {
   if (path.empty()) return std::nullopt;
-  const std::optional<Fd> folder = folder_at(runs_, above(run, path));
-  if (!folder) return std::nullopt;
-  // A pipe that somebody has put there must not be waited for.
-  Fd fd(::openat(folder->get(), path.back().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd && !is_elsewhere(errno)) artifact_failure("cannot open", runs_ / joined(path));
-  struct stat status {};
-  if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return ArtifactFile{std::move(fd), status.st_size, version_of(status)};
+  return open_below(runs_, all_of(run, path));
 }
 
 bool ArtifactFiles::remove(JobId run, const Parts& path) {
@@ -197,7 +148,7 @@ bool ArtifactFiles::remove(JobId run, const Parts& path) {
   const fs::path aside = new_upload();
   {
     const std::lock_guard lock(mutex_);
-    const std::optional<Fd> folder = folder_at(runs_, above(run, path));
+    const std::optional<Fd> folder = folder_below(runs_, above(run, path));
     if (!folder) return false;
     if (::renameat(folder->get(), name.c_str(), AT_FDCWD, aside.c_str()) != 0) {
       if (errno == ENOENT) return false;

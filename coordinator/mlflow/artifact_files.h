@@ -15,6 +15,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "common/base/file_tree.h"
 #include "common/base/id.h"
 
 namespace podium::mlflow {
@@ -35,20 +36,6 @@ class ArtifactUpload {
   Fd fd_;
 };
 
-struct ArtifactEntry {
-  std::string name;
-  bool is_folder = false;
-  std::int64_t bytes = 0;  // of a file
-
-  bool operator==(const ArtifactEntry&) const = default;
-};
-
-struct ArtifactFile {
-  Fd fd;
-  std::int64_t bytes = 0;
-  std::string version;  // another for every upload of the path
-};
-
 // Of all artifacts of one run.
 struct ArtifactRoom {
   std::int64_t bytes = 1'000'000'000'000;
@@ -57,8 +44,8 @@ struct ArtifactRoom {
 
 class ArtifactFiles {
  public:
-  // Of a path below the run's folder, none of which is "", "." or "..", or has a slash.
-  using Parts = std::vector<std::string>;
+  // Of a path below the run's folder.
+  using Parts = PathParts;
 
   // Removes what an earlier process has left unfinished.
   explicit ArtifactFiles(std::filesystem::path folder, ArtifactRoom room = {});
@@ -69,8 +56,8 @@ class ArtifactFiles {
   std::optional<Error> place(ArtifactUpload& upload, JobId run, const Parts& path);
 
   // By name. Empty where there is no such folder.
-  std::vector<ArtifactEntry> list(JobId run, const Parts& path) const;
-  std::optional<ArtifactFile> open(JobId run, const Parts& path) const;
+  std::vector<TreeEntry> list(JobId run, const Parts& path) const;
+  std::optional<TreeFile> open(JobId run, const Parts& path) const;
   // A file or a folder with all that is in it; false where there is neither.
   bool remove(JobId run, const Parts& path);
 

@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/spec/yaml_text.h"
 #include "coordinator/mlflow/run_id.h"
+#include "coordinator/store/run_words.h"
 
 namespace podium::mlflow {
 namespace {
@@ -70,10 +71,9 @@ Result<ArtifactPath> parse_artifact_path(std::string_view decoded, std::string_v
 }
 
 std::optional<std::string> kept_path(const std::string& artifact_uri) {
-  constexpr std::string_view kScheme = "mlflow-artifacts:/";
-  if (!artifact_uri.starts_with(kScheme) || artifact_uri.starts_with("mlflow-artifacts://"))
-    return std::nullopt;
-  return artifact_uri.substr(kScheme.size());
+  const std::string scheme = kArtifactScheme;
+  if (!artifact_uri.starts_with(scheme) || artifact_uri.starts_with(scheme + "/")) return std::nullopt;
+  return artifact_uri.substr(scheme.size());
 }
 
 }  // namespace podium::mlflow

@@ -5,6 +5,7 @@
 
 #include "common/model/codec.h"
 #include "common/net/url.h"
+#include "coordinator/mlflow/body.h"
 
 namespace podium::mlflow {
 namespace {
@@ -26,25 +27,6 @@ json from_query(std::vector<std::pair<std::string, std::string>> fields) {
   return object;
 }
 
-// Whoever walks through a value recurses into it.
-bool is_deep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\')
-      ++i;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && (c == '{' || c == '['))
-      depth += 1;
-    else if (!quoted && (c == '}' || c == ']'))
-      depth -= 1;
-    if (depth > 32) return true;
-  }
-  return false;
-}
-
 template <class Number>
 std::optional<Number> number_in(const std::string& text) {
   Number number{};
@@ -63,11 +45,11 @@ std::optional<std::int64_t> whole(double value) {
 
 Fields::Fields(const ServerRequest& request) {
   if (request.method == "POST") {
-    if (!request.body.empty())
-      object_ = is_deep(request.body) ? json() : json::parse(request.body, nullptr, false);
-    if (object_.is_object()) return;
-    object_ = json::object();
-    refuse("the body must be a JSON object, of no more than 32 levels");
+    Result<json> body = read_body(request.body, request.headers.get("Content-Encoding"));
+    if (body)
+      object_ = std::move(body).value();
+    else
+      errors_ = body.errors();
   } else if (request.target.find('?') != std::string::npos) {
     Result<Target> target = parse_target(request.target);
     if (target)

@@ -73,6 +73,11 @@ bool is_number_field(RunField field) {
          field == RunField::group_created || field == RunField::group_updated || field == RunField::group_id;
 }
 
+bool has_lists(RunField field) {
+  return field == RunField::run_id || field == RunField::dataset_name || field == RunField::dataset_digest ||
+         field == RunField::dataset_context;
+}
+
 struct Named {
   RunField field = RunField::name;
   std::string key;
@@ -143,24 +148,33 @@ class Parser {
   const Word& word() const { return words_[next_]; }
   Word take() { return at_end() ? Word{} : words_[next_++]; }
 
-  // entity.key, entity.`a key`, key, "a key"
+  // entity.key, entity.`a key`, `entity`.key, key, "a key"
   Result<Named> identifier() {
     const Word first = take();
-    if (first.kind == WordKind::other) return named(searched_, Entity::attribute, first.text);
-    if (first.kind != WordKind::plain)
+    if (first.kind != WordKind::plain && first.kind != WordKind::other)
       return refused("Invalid identifier '" + first.text.substr(0, 100) +
                      "': expected metrics.KEY, params.KEY, tags.KEY or an attribute");
-    const std::size_t dot = first.text.find('.');
-    if (dot == std::string::npos) return named(searched_, Entity::attribute, first.text);
-    const std::string prefix = first.text.substr(0, dot);
-    const auto entity = std::ranges::find(kEntities, prefix, &EntityName::name);
-    if (entity == kEntities.end())
-      return refused("Invalid entity type '" + prefix.substr(0, 100) +
+    std::string entity = first.text, key;
+    if (first.kind == WordKind::other) {
+      if (!is_joined() || !word().text.starts_with('.'))
+        return named(searched_, Entity::attribute, first.text);
+      key = take().text.substr(1);
+    } else {
+      const std::size_t dot = entity.find('.');
+      if (dot == std::string::npos) return named(searched_, Entity::attribute, entity);
+      key = entity.substr(dot + 1);
+      entity.resize(dot);
+    }
+    const auto known = std::ranges::find(kEntities, entity, &EntityName::name);
+    if (known == kEntities.end())
+      return refused("Invalid entity type '" + entity.substr(0, 100) +
                      "'. Valid entity types are metric, parameter, tag, attribute and dataset");
-    std::string key = first.text.substr(dot + 1);
     if (key.empty() && word().kind == WordKind::other && word().joined) key = take().text;
-    return named(searched_, entity->entity, key);
+    return named(searched_, known->entity, key);
   }
+
+  // Whether a plain word follows without a space.
+  bool is_joined() const { return word().kind == WordKind::plain && word().joined; }
 
   Result<Compare> comparator() {
     const Word sign = take();
@@ -192,8 +206,9 @@ class Parser {
       return with_number(std::move(condition));
     }
     if (orders) return refused("Invalid comparator: texts are compared by =, !=, LIKE and ILIKE");
-    if (list && condition.field != RunField::run_id)
-      return refused("IN and NOT IN are for the attribute run_id");
+    if (list && !has_lists(condition.field))
+      return refused(
+          "IN and NOT IN are for the attribute run_id, and for name, digest and context of a dataset");
     return list ? with_list(std::move(condition)) : with_text(std::move(condition));
   }
 

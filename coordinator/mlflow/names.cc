@@ -46,6 +46,13 @@ std::string wrong_key(std::string_view what, std::string_view key) {
   return too_long(fmt::format("{} name", what), key, kLongestKey);
 }
 
+std::string wrong_name(std::string_view what, std::string_view name, std::size_t most) {
+  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
+  if (std::ranges::any_of(name, is_control))
+    return fmt::format("Invalid {}: it has control characters, such as tabs or line ends", what);
+  return too_long(what, name, most);
+}
+
 std::string too_long(std::string_view what, std::string_view value, std::size_t most) {
   const std::size_t length = characters(value);
   if (length <= most) return "";

@@ -15,7 +15,8 @@ inline constexpr std::size_t kLongestTag = 8'000;
 inline constexpr std::size_t kLongestRunName = 250;
 inline constexpr std::size_t kLongestExperimentName = 500;
 
-std::string wrong_key(std::string_view what, std::string_view key);  // what: "metric"
+std::string wrong_key(std::string_view what, std::string_view key);                      // what: "metric"
+std::string wrong_name(std::string_view what, std::string_view name, std::size_t most);  // what people read
 std::string too_long(std::string_view what, std::string_view value, std::size_t most);
 
 }  // namespace podium::mlflow

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "coordinator/mlflow/run_id.h"
+#include "coordinator/store/run_words.h"
 
 namespace podium::mlflow {
 namespace {
@@ -89,7 +90,7 @@ void add_info(std::string& out, const RunInfo& run, std::string_view cluster) {
   add_field(out, "run_name", run.name);
   add_field(out, "experiment_id", std::to_string(run.group.value));
   add_field(out, "user_id", run.user);
-  add_field(out, "status", status_of(run.state));
+  add_field(out, "status", run_status(run.state));
   add_field(out, "start_time", run.started_ms);
   if (run.ended_ms) add_field(out, "end_time", *run.ended_ms);
   add_field(out, "artifact_uri", artifact_uri(run, cluster));
@@ -162,38 +163,8 @@ void add_next_page(std::string& out, const std::string& next_page) {
 
 }  // namespace
 
-std::string_view status_of(JobState state) {
-  switch (state) {
-    case JobState::queued:
-    case JobState::starting:
-      return "SCHEDULED";
-    case JobState::running:
-    case JobState::stopping:
-      return "RUNNING";
-    case JobState::succeeded:
-      return "FINISHED";
-    case JobState::failed:
-      return "FAILED";
-    case JobState::cancelled:
-    case JobState::stopped:
-      return "KILLED";
-  }
-  PODIUM_CHECK(false, "unknown JobState");
-}
-
-std::optional<JobState> state_of(std::string_view status) {
-  for (const JobState state :
-       {JobState::queued, JobState::running, JobState::succeeded, JobState::failed, JobState::cancelled})
-    if (status_of(state) == status) return state;
-  return std::nullopt;
-}
-
 std::string artifact_uri(const RunInfo& run, std::string_view cluster) {
-  return artifact_location(run.group, run.artifacts) + "/" + run_id_of(run.job, cluster) + "/artifacts";
-}
-
-std::string artifact_location(RunGroupId group, const std::string& given) {
-  return given.empty() ? "mlflow-artifacts:/" + std::to_string(group.value) : given;
+  return podium::artifact_uri(run.group, run.artifacts, run_id_of(run.job, cluster));
 }
 
 std::string run_json(const Run& run, std::string_view cluster) {

@@ -9,9 +9,6 @@
 
 namespace podium::mlflow {
 
-std::string_view status_of(JobState state);  // "RUNNING"
-std::optional<JobState> state_of(std::string_view status);
-
 // `cluster`: of which the run ids are.
 std::string run_json(const Run& run, std::string_view cluster);           // {"run": …}
 std::string run_info_json(const RunInfo& run, std::string_view cluster);  // {"run_info": …}
@@ -22,7 +19,5 @@ std::string experiment_json(const RunGroup& group);  // {"experiment": …}
 std::string experiments_json(const FoundPage<RunGroup>& page, const std::string& next_page);
 
 std::string artifact_uri(const RunInfo& run, std::string_view cluster);
-// Where a group's artifacts lie.
-std::string artifact_location(RunGroupId group, const std::string& given);
 
 }  // namespace podium::mlflow

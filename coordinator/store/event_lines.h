@@ -1,5 +1,5 @@
-// A fast path for events.jsonl: metrics lines in their plain form, the only lines that come by the thousand,
-// are parsed without a JSON document. worker_event_from_json parses all others.
+// A fast path for events.jsonl and console.jsonl: metrics lines in their plain form, the only lines that come
+// by the thousand, are parsed without a JSON document. worker_event_from_json parses all others.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@ namespace {
 // Tasks report their checkpoints themselves, in more detail; a retry only matters where it has to wait.
 bool is_news(const Event& event) {
   if (const auto* retry = std::get_if<RetryPlanned>(&event.body)) return retry->not_before.has_value();
+  if (const auto* staging = std::get_if<TaskStaging>(&event.body)) return !staging->over;
   return !std::holds_alternative<CheckpointNoted>(event.body) &&
          !std::holds_alternative<TaskListed>(event.body);
 }

@@ -98,6 +98,7 @@ bool Ingestor::take(StreamBatch& batch, std::size_t& budget) {
   batch_ = &batch;
   while (batch.taken < batch.chunks.size() && budget > 0) {
     const StreamChunk& chunk = batch.chunks[batch.taken];
+    file_ = chunk.stream == StreamKind::console ? "console.jsonl" : "events.jsonl";
     leads_ = chunk.task.rank == 0 || chunk.stream == StreamKind::console;
     const Taken taken = take(chunk, batch.on_disk[batch.taken], budget);
     budget -= std::min(budget, static_cast<std::size_t>(taken.bytes) + kChunkCost);
@@ -185,10 +186,10 @@ void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, con
   if (!is_power_of_ten(++stream.left_out)) return;
   const std::string text =
       stream.left_out == 1
-          ? fmt::format("rank {}: events.jsonl has {} at byte {}, left out: {}", task.rank, why, stream.next,
+          ? fmt::format("rank {}: {} has {} at byte {}, left out: {}", task.rank, file_, why, stream.next,
                         excerpt(line))
-          : fmt::format("rank {}: {} lines of events.jsonl were left out so far, the last as {} at byte {}",
-                        task.rank, stream.left_out, why, stream.next);
+          : fmt::format("rank {}: {} lines of {} were left out so far, the last as {} at byte {}", task.rank,
+                        stream.left_out, file_, why, stream.next);
   history_.add(task.attempt.job, batch_->clock.now, "note", "warning", text);
 }
 

@@ -94,7 +94,8 @@ class Ingestor {
   MetricsLine metrics_;
   std::vector<Slot> slots_;  // of the piece's last line
   StreamBatch* batch_ = nullptr;
-  bool leads_ = false;  // it tells the job's progress: rank 0's events, or any rank's output
+  const char* file_ = "events.jsonl";  // of the chunk being taken
+  bool leads_ = false;                 // it tells the job's progress: rank 0's events, or any rank's output
 };
 
 }  // namespace podium

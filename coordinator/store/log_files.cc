@@ -156,7 +156,7 @@ void LogWriter::sync() {
 }
 
 LogPart read_log(const fs::path& log, std::int64_t offset, std::int64_t limit, std::int64_t end) {
-  LogPart part{"", offset};
+  LogPart part{"", offset, 0};
   while (part.next < end && std::ssize(part.text) < limit) {
     const std::int64_t room = std::min(limit - std::ssize(part.text), end - part.next);
     const std::string text = read_piece(log, part.next, room);
@@ -168,6 +168,7 @@ LogPart read_log(const fs::path& log, std::int64_t offset, std::int64_t limit, s
         "\n[podium: {} bytes of this output are not kept (--log-limit, --logs-quota and --keep-logs "
         "of the coordinator)]\n",
         next - part.next);
+    part.lost += next - part.next;
     part.next = next;
   }
   return part;

@@ -51,6 +51,7 @@ class LogWriter {
 struct LogPart {
   std::string text;
   std::int64_t next = 0;  // the offset after it
+  std::int64_t lost = 0;  // bytes among them that were not kept
 };
 
 // At most `limit` bytes from `offset`; `end`: where the log ends. The text says what was not kept.

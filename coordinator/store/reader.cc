@@ -79,6 +79,16 @@ std::vector<CheckpointView> Reader::checkpoints(JobId job) {
   return saved;
 }
 
+std::optional<CheckpointView> Reader::newest_checkpoint(JobId job) {
+  Statement rows(*database_,
+                 "SELECT attempt, step, time_ms, path, bytes, seconds FROM checkpoints WHERE job = ?1"
+                 " ORDER BY attempt DESC, step DESC LIMIT 1");
+  rows.start(job.value);
+  if (!rows.next()) return std::nullopt;
+  return CheckpointView{rows.small(0), rows.integer(1), from_millis(rows.integer(2)),
+                        rows.text(3),  rows.integer(4), rows.real(5)};
+}
+
 std::vector<MetricSummary> Reader::metrics(JobId job) {
   Statement rows(
       *database_,

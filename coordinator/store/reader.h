@@ -183,6 +183,13 @@ struct SubmittedJob {
   Time at;           // first
 };
 
+// What the measuring of a run must know of the cluster's time.
+struct RunTimes {
+  std::int64_t steps = 0;           // how often it was set, across restarts
+  std::optional<Time> first_start;  // of the first attempt that trained
+  std::int64_t first_steps = 0;     // until then
+};
+
 // What a comparison of jobs reads besides their settings.
 struct ComparisonQuery {
   std::vector<std::string> metrics;  // patterns (tracking/comparison.h, matches)
@@ -203,6 +210,7 @@ class Reader {
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
   int newest_attempt(JobId job);                   // including those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);
+  RunTimes run_times(JobId job);
   std::set<std::string> code_in_use();  // sha256 of the code of jobs that have not ended
 
   std::optional<ExperimentView> experiment(ExperimentId experiment);
@@ -228,6 +236,7 @@ class Reader {
 
   // All that were ever saved, including those that the job has deleted since; oldest first.
   std::vector<CheckpointView> checkpoints(JobId job);
+  std::optional<CheckpointView> newest_checkpoint(JobId job);
   // The jobs whose checkpoints a job that has not ended names by their path, for its first weights, each with
   // that one. Reads all specs.
   std::map<JobId, JobId> read_by_path();

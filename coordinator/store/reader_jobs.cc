@@ -173,6 +173,20 @@ std::optional<SubmittedJob> Reader::submitted(JobId id) {
   return SubmittedJob{row.text(0), from_millis(row.integer(1))};
 }
 
+RunTimes Reader::run_times(JobId id) {
+  RunTimes times;
+  Statement steps(*database_,
+                  "SELECT count(*), coalesce(sum(from_ms < ?1 AND to_ms <= ?1), 0) FROM clock_steps");
+  Statement first(*database_,
+                  "SELECT min(started_ms) FROM attempts WHERE job = ?1 AND first_step IS NOT NULL");
+  if (first.start(id.value).next()) times.first_start = time_of(first.optional_integer(0));
+  if (steps.start(times.first_start ? to_millis(*times.first_start) : 0).next()) {
+    times.steps = steps.integer(0);
+    times.first_steps = steps.integer(1);
+  }
+  return times;
+}
+
 std::vector<AttemptView> Reader::attempts(JobId job) {
   Statement rows(
       *database_,

@@ -18,6 +18,9 @@ inline constexpr std::int64_t kMostRunMetrics = 20'000;
 inline constexpr std::int64_t kMostRunParams = 10'000;
 inline constexpr std::int64_t kMostRunTags = 10'000;
 inline constexpr std::int64_t kMostRunInputs = 1'000;
+inline constexpr std::int64_t kLargestRunInput = 256 * 1024;  // bytes, with all its tags
+inline constexpr std::int64_t kMostRunBytes = 32 << 20;       // of its params, tags and inputs
+inline constexpr std::int64_t kMostRunPoints = 100'000'000;   // about, of all its metrics
 inline constexpr std::int64_t kMostRunGroups = 100'000;
 
 inline constexpr const char* kRunNameTag = "mlflow.runName";

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "coordinator/store/chunk_reader.h"
+#include "coordinator/store/one_row.h"
 #include "coordinator/store/repeated_points.h"
 
 namespace podium {
@@ -53,7 +54,19 @@ class PointsAt {
 }  // namespace
 
 RunPoints::RunPoints(Database& database, SeriesTable& series)
-    : database_(database), series_(series), put_repeated_(database, kPutRepeatedPoint) {}
+    : database_(database),
+      series_(series),
+      put_repeated_(database, kPutRepeatedPoint),
+      count_points_(database, "SELECT coalesce(sum(points), 0) FROM series WHERE job = ?1") {}
+
+// Counted once, for it takes a look at all metrics of the run.
+std::int64_t& RunPoints::count(JobId job) {
+  constexpr std::size_t kMostKnown = 10'000;
+  if (counts_.size() >= kMostKnown && !counts_.contains(job)) counts_.clear();
+  const auto [known, fresh] = counts_.try_emplace(job, 0);
+  if (fresh) known->second = number_in(count_points_.start(job.value));
+  return known->second;
+}
 
 std::vector<RunPoints::OfSeries> RunPoints::by_key(const std::vector<RunPoint>& points) {
   std::vector<OfSeries> all;
@@ -79,6 +92,15 @@ std::optional<Error> RunPoints::add(JobId job, const std::vector<RunPoint>& poin
                     "would have {}; log fewer, or log these to another run",
                     kMostRunMetrics, more, series_.count(job) + more),
         ""};
+  std::int64_t& held = count(job);
+  const bool full = held + std::ssize(points) > kMostRunPoints;
+  if (full) held = number_in(count_points_.start(job.value));  // without those that came again
+  if (held + std::ssize(points) > kMostRunPoints)
+    return Error{ErrorCode::invalid,
+                 fmt::format("a run may have about {} points, and job {} has {}; log to another run",
+                             kMostRunPoints, job.value, held),
+                 ""};
+  held += std::ssize(points);
   for (OfSeries& of : all) add(none, *series_.find(none, of.key, kRunLimits), std::move(of));
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,9 @@ class RunPoints {
   // Call before the series are written: points at earlier steps than the last, which must be looked up, wait
   // for it, so that each series is read once in a transaction.
   void write();
-  // Call after a rollback.
+  // Call after a commit, and after a rollback.
   void forget() { earlier_.clear(); }
+  void forget_counts() { counts_.clear(); }  // after a rollback
 
  private:
   struct OfSeries {
@@ -47,11 +49,13 @@ class RunPoints {
   void settle(AttemptId job, SeriesTable::State& series, const StoredPoint& before, const StoredPoint& now);
   void add_to_earlier(AttemptId job, SeriesTable::State& series, std::span<const StoredPoint> points);
   void repeat(SeriesTable::State& series, const StoredPoint& point);
+  std::int64_t& count(JobId job);
 
   Database& database_;
   SeriesTable& series_;
-  Statement put_repeated_;
+  Statement put_repeated_, count_points_;
   std::map<std::pair<JobId, std::string>, std::vector<StoredPoint>> earlier_;
+  std::unordered_map<JobId, std::int64_t> counts_;  // of points that were taken, also of such as were there
 };
 
 }  // namespace podium

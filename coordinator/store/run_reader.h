@@ -2,6 +2,7 @@
 // ask for a run before they log each metric.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "coordinator/store/sqlite.h"
 
 namespace podium {
+
+inline constexpr std::chrono::seconds kLongestSearch{10};
+using SearchEnd = std::chrono::steady_clock::time_point;
 
 struct RunInfo {
   JobId job;
@@ -78,12 +82,13 @@ class RunReader {
   FoundPage<HistoryPoint> history(JobId job, const std::string& key, std::size_t most,
                                   const std::optional<HistoryPoint>& after);
 
-  // Fewer than query.limit where the runs are so large that a page would be.
-  FoundPage<Run> search(const RunQuery& query);
+  // Fewer than query.limit where the runs are so large that a page would be. Throws SqliteError, of which
+  // is_late() holds, where it takes longer than until `end`.
+  FoundPage<Run> search(const RunQuery& query, SearchEnd end = SearchEnd::max());
 
   std::optional<RunGroup> group(RunGroupId group);
   std::optional<RunGroup> group(const std::string& name);
-  FoundPage<RunGroup> search(const RunGroupQuery& query);
+  FoundPage<RunGroup> search(const RunGroupQuery& query, SearchEnd end = SearchEnd::max());
   // The experiment that has the group's tracked runs; none: nobody has logged one.
   std::optional<ExperimentId> tracked_experiment(RunGroupId group);
 

@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "coordinator/store/run_reader.h"
+#include "coordinator/store/run_words.h"
 
 namespace podium {
 namespace {
@@ -128,14 +129,10 @@ std::string SearchSql::run_value(RunField field) {
       return "jobs.name";
     case RunField::user:
       return "CASE WHEN tracked THEN user ELSE account END";
-    case RunField::status:  // as the API tells them
-      return "CASE WHEN state IN ('queued', 'starting') THEN 'SCHEDULED' WHEN state IN ('running', "
-             "'stopping') "
-             "THEN 'RUNNING' WHEN state = 'succeeded' THEN 'FINISHED' WHEN state = 'failed' THEN 'FAILED' "
-             "ELSE 'KILLED' END";
+    case RunField::status:
+      return run_status_sql("state");
     case RunField::artifact_uri:
-      return "(CASE g.artifacts WHEN '' THEN 'mlflow-artifacts:/' || g.id ELSE g.artifacts END || '/' || " +
-             run_id + " || '/artifacts')";
+      return artifact_uri_sql("g.id", "g.artifacts", run_id);
     case RunField::started:
       return "coalesce(started_ms, submitted_ms)";
     case RunField::ended:
@@ -246,8 +243,9 @@ Statement SearchSql::start(Database& database) const {
   return statement;
 }
 
-FoundPage<Run> RunReader::search(const RunQuery& query) {
+FoundPage<Run> RunReader::search(const RunQuery& query, SearchEnd end) {
   const ReadTransaction moment(database_);
+  const Deadline deadline(database_, end);
   const SearchSql sql = SearchSql::of(query);
   std::vector<JobId> found;
   for (Statement rows = sql.start(database_); rows.next();) found.push_back({rows.integer(0)});
@@ -262,8 +260,9 @@ FoundPage<Run> RunReader::search(const RunQuery& query) {
   return page;
 }
 
-FoundPage<RunGroup> RunReader::search(const RunGroupQuery& query) {
+FoundPage<RunGroup> RunReader::search(const RunGroupQuery& query, SearchEnd end) {
   const ReadTransaction moment(database_);
+  const Deadline deadline(database_, end);
   const SearchSql sql = SearchSql::of(query);
   FoundPage<RunGroup> page;
   std::size_t bytes = 0;

@@ -19,14 +19,18 @@ RunWriter::RunWriter(Database& db, SeriesTable& series, Milestones& milestones)
       milestones_(milestones),
       points_(db, series),
       groups_(db),
+      bytes_(db),
+      inputs_(db, bytes_),
       history_(db),
       begin_(db, "UPDATE jobs SET run_group = ?2, name = ?3, user = ?4, started_ms = ?5 WHERE id = ?1"),
-      find_(db, "SELECT tracked, deleted, state, attempt FROM jobs WHERE id = ?1"),
+      find_(db,
+            "SELECT tracked, deleted, state, attempt, coalesce(started_ms, submitted_ms) FROM jobs"
+            " WHERE id = ?1"),
       param_(db, "SELECT value FROM params WHERE job = ?1 AND key = ?2"),
       count_params_(db, "SELECT count(*) FROM params WHERE job = ?1"),
       put_param_(db, "INSERT OR REPLACE INTO params (job, key, value) VALUES (?1, ?2, ?3)"),
       count_tags_(db, "SELECT count(*) FROM tags WHERE job = ?1"),
-      has_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2"),
+      has_tag_(db, "SELECT length(CAST(value AS BLOB)) FROM tags WHERE job = ?1 AND key = ?2"),
       is_tag_(db, "SELECT 1 FROM tags WHERE job = ?1 AND key = ?2 AND value = ?3"),
       submitted_tag_(db, "SELECT 1 FROM submitted_tags WHERE job = ?1 AND key = ?2"),
       put_tag_(db, "INSERT OR REPLACE INTO tags (job, key, value) VALUES (?1, ?2, ?3)"),
@@ -41,9 +45,6 @@ RunWriter::RunWriter(Database& db, SeriesTable& series, Milestones& milestones)
       rename_(db, "UPDATE jobs SET name = ?2 WHERE id = ?1"),
       set_state_(db, "UPDATE jobs SET state = ?2, ended_ms = ?3 WHERE id = ?1"),
       set_deleted_(db, "UPDATE jobs SET deleted = ?2 WHERE id = ?1"),
-      count_inputs_(db, "SELECT count(*) FROM run_inputs WHERE job = ?1"),
-      has_input_(db, "SELECT 1 FROM run_inputs WHERE job = ?1 AND kind = ?2 AND id = ?3"),
-      put_input_(db, "INSERT OR REPLACE INTO run_inputs (job, kind, id, body) VALUES (?1, ?2, ?3, ?4)"),
       progress_(db,
                 "UPDATE jobs SET step = max(coalesce(step, 0), ?2), steps = 0, progress_ms = ?3"
                 " WHERE id = ?1 AND tracked") {}
@@ -62,7 +63,7 @@ Result<std::int64_t> RunWriter::take(const RunChange& change) {
 Result<RunWriter::Row> RunWriter::writable(JobId run, bool also_deleted) {
   if (!find_.start(run.value).next())
     return Error{ErrorCode::not_found, "there is no job " + to_string(run), ""};
-  const Row row{find_.integer(0) != 0, job_state_from(find_.text(2)), find_.small(3)};
+  const Row row{find_.integer(0) != 0, job_state_from(find_.text(2)), find_.small(3), find_.integer(4)};
   const bool deleted = find_.integer(1) != 0;
   find_.start();
   if (deleted && !also_deleted)
@@ -84,11 +85,13 @@ bool RunWriter::is_of_spec(JobId run, const std::string& key, const std::string&
 
 // A program may give a value of its own to what a key of its spec's outermost level is called, too; it does
 // so once.
-std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params) {
+std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std::vector<KeyValue>& params,
+                                             std::int64_t& more) {
   std::int64_t fresh = 0;
   for (const auto& [key, value] : params) {
     if (!param_.start(run.value, key).next()) {
       ++fresh;
+      more += std::ssize(key) + std::ssize(value);
       continue;
     }
     const std::string before = param_.text(0);
@@ -98,6 +101,7 @@ std::optional<Error> RunWriter::check_params(JobId run, bool has_spec, const std
           fmt::format("Changing param values is not allowed. Param with key='{}' was already logged "
                       "with value='{}' for job {}. Attempted logging new value '{}'",
                       key, before, run.value, value));
+    more += std::ssize(value) - std::ssize(before);
   }
   if (fresh > 0 && count(params_, count_params_, run) + fresh > kMostRunParams)
     return refused(fmt::format("a run may have {} params", kMostRunParams));
@@ -113,13 +117,19 @@ std::optional<Error> RunWriter::is_podiums(JobId run, const std::string& key) {
                   key, run.value));
 }
 
-std::optional<Error> RunWriter::check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags) {
+std::optional<Error> RunWriter::check_tags(JobId run, bool tracked, const std::vector<KeyValue>& tags,
+                                           std::int64_t& more) {
   if (!tracked)
     for (const auto& [key, value] : tags)
       if (key != kRunNameTag && !has_row(is_tag_.start(run.value, key, value)))
         if (auto error = is_podiums(run, key)) return error;
-  const std::int64_t fresh = std::ranges::count_if(
-      tags, [&](const KeyValue& tag) { return !has_row(has_tag_.start(run.value, tag.key)); });
+  std::int64_t fresh = 0;
+  for (const auto& [key, value] : tags) {
+    const bool known = has_tag_.start(run.value, key).next();
+    fresh += !known;
+    more += std::ssize(value) + (known ? -has_tag_.integer(0) : std::ssize(key));
+    has_tag_.start();
+  }
   if (fresh == 0 || count(tags_, count_tags_, run) + fresh <= kMostRunTags) return std::nullopt;
   return refused(fmt::format("a run may have {} tags", kMostRunTags));
 }
@@ -146,9 +156,12 @@ void RunWriter::put_tags(JobId run, bool tracked, const std::vector<KeyValue>& t
 Result<std::int64_t> RunWriter::take(const RunChange& change, const LogToRun& log) {
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
-  if (const auto error = check_params(change.run, !row->tracked, log.params)) return *error;
-  if (const auto error = check_tags(change.run, row->tracked, log.tags)) return *error;
+  std::int64_t more = 0;  // bytes
+  if (const auto error = check_params(change.run, !row->tracked, log.params, more)) return *error;
+  if (const auto error = check_tags(change.run, row->tracked, log.tags, more)) return *error;
+  if (const auto error = bytes_.refuse(change.run, more)) return *error;
   if (const auto error = points_.add(change.run, log.points)) return *error;
+  bytes_.add(change.run, more);
   put_params(change.run, log.params);
   put_tags(change.run, row->tracked, log.tags);
   if (row->tracked && !log.tags.empty()) labels_changed_.insert(change.run);
@@ -168,12 +181,13 @@ void RunWriter::note_points(const RunChange& change, const Row& row, const std::
   }
 }
 
-void RunWriter::change_state(JobId run, JobState from, const UpdateRun& update, std::int64_t now_ms) {
-  const JobState to = update.state.value_or(from);
+void RunWriter::change_state(JobId run, const Row& row, const UpdateRun& update, std::int64_t now_ms) {
+  const JobState from = row.state, to = update.state.value_or(from);
   const bool over = is_terminal(to);
   if (to == from && !(over && update.ended_ms)) return;
   std::optional<std::int64_t> ended;
-  if (over) ended = update.ended_ms.value_or(now_ms);
+  // Whoever starts a run and who ends it may have different clocks.
+  if (over) ended = std::max(update.ended_ms.value_or(now_ms), row.started_ms);
   set_state_.run(run.value, to_string(to), ended);
   if (to == from) return;
   history_.add(run, from_millis(now_ms), "job_state_changed", to == JobState::failed ? "error" : "info",
@@ -184,8 +198,10 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const UpdateRun& u
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
   if (!row->tracked) return 0;
-  change_state(change.run, row->state, update, change.now_ms);
-  if (update.name) put_tags(change.run, true, {{kRunNameTag, *update.name}});
+  change_state(change.run, *row, update, change.now_ms);
+  if (!update.name) return 0;
+  put_tags(change.run, true, {{kRunNameTag, *update.name}});
+  bytes_.forget(change.run);
   return 0;
 }
 
@@ -199,6 +215,7 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const RemoveRunTag
     if (const auto error = is_podiums(change.run, remove.key)) return *error;
   remove_tag_.run(change.run.value, remove.key);
   tags_.erase(change.run);
+  bytes_.forget(change.run);
   if (row->tracked) labels_changed_.insert(change.run);
   return 0;
 }
@@ -218,12 +235,7 @@ Result<std::int64_t> RunWriter::take(const RunChange& change, const DeleteRun& r
 Result<std::int64_t> RunWriter::take(const RunChange& change, const AddRunInputs& add) {
   const Result<Row> row = writable(change.run);
   if (!row) return row.errors();
-  const std::int64_t fresh = std::ranges::count_if(add.inputs, [&](const RunInput& input) {
-    return !has_row(has_input_.start(change.run.value, input.kind, input.id));
-  });
-  if (fresh > 0 && number_in(count_inputs_.start(change.run.value)) + fresh > kMostRunInputs)
-    return refused(fmt::format("a run may have {} datasets and models", kMostRunInputs));
-  for (const auto& [kind, id, body] : add.inputs) put_input_.run(change.run.value, kind, id, body);
+  if (const auto error = inputs_.add(change.run, add.inputs)) return *error;
   return 0;
 }
 
@@ -243,10 +255,16 @@ void RunWriter::write() {
   series_.write();
   for (const JobId run : labels_changed_) show_tags_.run(run.value);
   for (const auto& [attempt, told] : progress_told_) write_progress(attempt, told);
-  forget();
+  forget_transaction();
 }
 
 void RunWriter::forget() {
+  bytes_.forget();
+  points_.forget_counts();
+  forget_transaction();
+}
+
+void RunWriter::forget_transaction() {
   progress_told_.clear();
   labels_changed_.clear();
   params_.clear();

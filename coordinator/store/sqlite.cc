@@ -88,6 +88,15 @@ std::optional<double> Statement::optional_real(int column) const {
   return is_null(column) ? std::nullopt : std::optional(real(column));
 }
 
+Deadline::Deadline(Database& database, std::chrono::steady_clock::time_point end)
+    : database_(database), end_(end) {
+  constexpr int kEvery = 1000;  // instructions of SQLite's machine: less than a millisecond
+  const auto is_over = [](void* self) {
+    return std::chrono::steady_clock::now() >= static_cast<const Deadline*>(self)->end_ ? 1 : 0;
+  };
+  sqlite3_progress_handler(database.handle(), kEvery, is_over, this);
+}
+
 Transaction::~Transaction() {
   // After some errors SQLite has rolled back by itself. A rollback that fails leaves nothing more to do: the
   // connection is about to be reported broken by the error that brought us here.

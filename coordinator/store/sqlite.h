@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -19,6 +20,7 @@ class SqliteError : public std::runtime_error {
  public:
   SqliteError(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
   int code() const { return code_; }
+  bool is_late() const { return (code_ & 0xff) == SQLITE_INTERRUPT; }  // beyond a Deadline
   bool is_damage() const { return (code_ & 0xff) == SQLITE_CORRUPT || (code_ & 0xff) == SQLITE_NOTADB; }
 
  private:
@@ -116,6 +118,19 @@ class Transaction {
 
  private:
   Database& database_;
+};
+
+// While it lives, statements of the connection that run after `end` fail with SQLITE_INTERRUPT.
+class Deadline {
+ public:
+  Deadline(Database& database, std::chrono::steady_clock::time_point end);
+  ~Deadline() { sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr); }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+ private:
+  Database& database_;
+  const std::chrono::steady_clock::time_point end_;
 };
 
 // All statements within it see one state of the database.

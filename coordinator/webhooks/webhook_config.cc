@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kShortestSecret = 16;
+constexpr std::uintmax_t kLargestFile = 64 << 10;  // of a secret
 constexpr Duration kLongestTimeout = std::chrono::minutes(1);
 
 // Adds a problem for each mistake that the schema cannot express.
@@ -55,6 +56,7 @@ class Reading {
     const std::string file = in_.at("secret_file");
     std::string secret;
     try {
+      if (!holds_secret(file)) return "";
       secret = read_token(file);
     } catch (const std::exception& error) {
       add("secret_file", error.what());
@@ -64,6 +66,16 @@ class Reading {
       add("secret_file",
           file + " must hold at least 16 characters; openssl rand -hex 32 makes such a secret");
     return secret;
+  }
+
+  // A pipe or a device may have no end.
+  bool holds_secret(const std::string& file) {
+    namespace fs = std::filesystem;
+    const bool ends = !fs::exists(file) || (fs::is_regular_file(file) && fs::file_size(file) <= kLargestFile);
+    if (!ends)
+      add("secret_file",
+          file + " must be a regular file of 64 KiB at most; openssl rand -hex 32 makes a secret for it");
+    return ends;
   }
 
   std::set<NoticeType> read_types() const {

@@ -11,7 +11,7 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
 class Console : public AgentFixture {
@@ -42,8 +42,11 @@ TEST_F(Console, TellsMetricsBeforeTheExit) {
   start_agent();
   coordinator_.order({printing(task(1), "echo step 5 loss 2.5; printf 'step 6 loss 2' >&2; exit 4")});
   EXPECT_EQ(wait_for_exit(task(1)).code, 4);
-  EXPECT_THAT(steps(task(1)), ElementsAre(6, 5));
-  EXPECT_EQ(console(task(1))[1]["values"]["loss"], 2.5);
+  EXPECT_THAT(steps(task(1)), UnorderedElementsAre(5, 6));
+  const json event = console(task(1))[0];
+  EXPECT_EQ(event["values"]["loss"], event["step"] == 5 ? 2.5 : 2.0);
+  const std::int64_t told = event["t"];
+  EXPECT_LT(std::abs(to_millis(SystemClock().now()) - told), 3'600'000) << "the time of day";
   EXPECT_FALSE(coordinator_.told_exit_early());
 }
 

@@ -42,6 +42,11 @@ void FakeCoordinator::set_lease(Duration lease, Duration orphan) {
   orders_.orphan = orphan;
 }
 
+void FakeCoordinator::set_clock(Time clock) {
+  const std::lock_guard lock(mutex_);
+  orders_.clock = clock;
+}
+
 std::int64_t FakeCoordinator::version() const {
   const std::lock_guard lock(mutex_);
   return orders_.version;

@@ -33,6 +33,7 @@ class FakeCoordinator {
 
   void order(std::vector<TaskOrder> tasks);
   void set_lease(Duration lease, Duration orphan = {});
+  void set_clock(Time clock);  // in every answer from now on
 
   std::int64_t version() const;  // of the orders
   NodeReport report() const;     // the newest

@@ -78,6 +78,28 @@ TEST_F(AgentSurvival, ATakenUpTaskCanBeStopped) {
   EXPECT_EQ(wait_for_exit(task(1)).code, 6);
 }
 
+// Each restart of an agent began the grace period anew: the coordinator had given the task up by then.
+TEST_F(AgentSurvival, TheGracePeriodBeginsOnce) {
+  start_agent();
+  const TaskOrder order = run(task(1), "trap '' TERM; while :; do sleep 0.01; done");
+  coordinator_.order({order});
+  wait_for(task(1), TaskState::running);
+  coordinator_.order({stop(order, 1h)});
+  const auto told = [&] { return task_folder(task(1)).read_record().kill_by; };
+  ASSERT_TRUE(eventually([&] { return told().has_value(); }));
+  const Time kill_by = *told();
+  kill_agent();
+  start_agent();
+  wait_for_log("still runs");
+  ASSERT_TRUE(eventually([&] {
+    const std::string text = log();
+    return text.find("told to leave", text.find("still runs")) != std::string::npos;
+  }));
+  EXPECT_EQ(*told(), kill_by);
+  coordinator_.order({stop(order, 0s)});
+  EXPECT_EQ(wait_for_exit(task(1)).signal, SIGKILL);
+}
+
 TEST_F(AgentSurvival, AKilledShimTakesItsTaskAlong) {
   start_agent();
   coordinator_.order({run(task(1), "setsid sleep 1000 & echo $! > child; touch ready; wait")});
@@ -124,7 +146,7 @@ TEST_F(AgentSurvival, ASilentCoordinatorsTasksAreStoppedWhenTheLeaseRunsOut) {
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
   coordinator_.stop();
   EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder / "asked"); }));
-  wait_for_log("SIGTERM (lease)");
+  wait_for_log("told to leave (lease)");
   coordinator_.start();
   EXPECT_EQ(wait_for_exit(task(1)).cause, ExitCause::lease) << "exit 0 after that is no success";
 }
@@ -251,7 +273,7 @@ TEST_F(AgentSurvival, WithoutCoordinatorAndSharedFolderTasksAreStopped) {
   write_file_atomic(folder_.path() / "shared", "not a folder");
   coordinator_.stop();
   EXPECT_TRUE(eventually([&] { return !lives(pid); }));
-  wait_for_log("SIGTERM (lease)");
+  wait_for_log("told to leave (lease)");
 }
 
 TEST_F(AgentSurvival, AnAgentThatRestartsHasOnlyWhatIsLeftOfTheLease) {

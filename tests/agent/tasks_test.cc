@@ -1,6 +1,7 @@
 // Tasks from order to exit, as the coordinator sees them.
 #include <gmock/gmock.h>
 
+#include "common/base/boot_clock.h"
 #include "common/model/launch.h"
 #include "tests/agent/agent_fixture.h"
 
@@ -61,6 +62,26 @@ TEST_F(Tasks, FindTheirLaunchFilledIn) {
   EXPECT_EQ(launch.events_path, task_folder(id).stream_path(StreamKind::events));
 }
 
+// By which a run is measured over its attempts, whatever the clocks of its nodes show.
+TEST_F(Tasks, OfAMeasuredRunKnowTheCoordinatorsClock) {
+  const Time coordinators = from_millis(1'000'000'000'000);
+  const BootClock boot;
+  coordinator_.set_clock(coordinators);
+  const Time before = boot.now();
+  start_agent();
+  TaskOrder order = run(task(1), "cat \"$PODIUM_LAUNCH\" > launched");
+  order.launch.spec.mlperf.emplace();
+  order.clock.steps = 4;
+  coordinator_.order({order});
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, ""}));
+  const LaunchClock clock =
+      clock_in(nlohmann::json::parse(read_file(task_folder(task(1)).path() / "launched")));
+  ASSERT_TRUE(clock.ahead);
+  EXPECT_LE(*clock.ahead, coordinators - before);
+  EXPECT_GE(*clock.ahead, coordinators - boot.now());
+  EXPECT_EQ(clock.steps, 4);
+}
+
 TEST_F(Tasks, RunInTheirWorkdirWithTheirEnvironment) {
   start_agent();
   const TaskId id = task(1);
@@ -93,6 +114,21 @@ TEST_F(Tasks, LeaveOnSigterm) {
   std::this_thread::sleep_for(50ms);  // the trap takes a moment to be set
   coordinator_.order({stop(order)});
   EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, "", ExitCause::ordered})) << "which is no success";
+}
+
+TEST_F(Tasks, AreToldByTheirSignalAndTheirFile) {
+  start_agent();
+  TaskOrder order = run(task(1),
+                        "trap 'echo told; [ -e $PODIUM_STOP_FILE ] && exit 79' USR1; touch ready; while :; "
+                        "do sleep 0.01; done");
+  order.launch.spec.stop.signal = "USR1";
+  coordinator_.order({order});
+  wait_for(task(1), TaskState::running);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(task_folder(task(1)).path() / "ready"); }));
+  coordinator_.order({stop(order)});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.code, 79);
+  EXPECT_EQ(exit.cause, ExitCause::ordered);
 }
 
 TEST_F(Tasks, AreKilledWithTheirDescendantsAfterTheGracePeriod) {
@@ -130,7 +166,9 @@ TEST_F(Tasks, TheLastErrorNoteSaysWhyATaskFailed) {
   start_agent();
   const std::string note = R"({"type":"note","t":1,"level":"error","message":"disk full: step-20"})";
   coordinator_.order({run(task(1), "echo '" + note + "' >> $PODIUM_EVENTS; echo noise >&2; exit 73")});
-  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{73, 0, "disk full: step-20"}));
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.code, 73);
+  EXPECT_EQ(exit.message, "disk full: step-20");
 }
 
 TEST_F(Tasks, AMissingProgramIsNamed) {
@@ -276,6 +314,18 @@ TEST_F(Tasks, OrdersThatMakeNoSenseAreNotFollowed) {
   order.launch.node.value = "node-1";
   coordinator_.order({order});
   EXPECT_EQ(wait_for_exit(task(1)).code, 0);
+}
+
+TEST_F(Tasks, ThatPutAPipeInThePlaceOfTheirEventsHoldUpNobody) {
+  start_agent();
+  coordinator_.order({run(task(1), "/bin/rm -f $PODIUM_EVENTS; /usr/bin/mkfifo $PODIUM_EVENTS; exit 3")});
+  EXPECT_EQ(wait_for_exit(task(1)).code, 3);
+  coordinator_.order({run(task(2), "exit 4")});
+  EXPECT_EQ(wait_for_exit(task(2)).code, 4);
+  kill_agent();
+  start_agent();
+  coordinator_.order({run(task(3), "exit 5")});
+  EXPECT_EQ(wait_for_exit(task(3)).code, 5);
 }
 
 }  // namespace

@@ -69,7 +69,15 @@ Root Cause (first observed failure):
 exit 1)");
   const TaskExit exit = launch({"train.py"});
   EXPECT_EQ(exit.code, 93);
-  EXPECT_EQ(exit.message, "process of rank 5: ValueError: no shard 7");
+  EXPECT_EQ(exit.message, "process of rank 5 failed; the last exception: ValueError: no shard 7");
+}
+
+// A script's own 127 is no word of the node.
+TEST_F(Torchrun, MayEndWith127Itself) {
+  install("torchrun", "exit 127");
+  const TaskExit exit = launch({"train.py"});
+  EXPECT_EQ(exit.cause, ExitCause::program);
+  EXPECT_EQ(exit.code, 127);
 }
 
 TEST_F(Torchrun, HandsOnWhatItsProcessRecorded) {
@@ -78,6 +86,19 @@ TEST_F(Torchrun, HandsOnWhatItsProcessRecorded) {
   const TaskExit exit = launch({"train.py"});
   EXPECT_EQ(exit.message, "KeyError: 1");
   EXPECT_EQ(exit.failed_at, from_millis(1'671'400'000'000)) << "the file is of another second";
+}
+
+// A program may leave anything in its folder.
+TEST_F(Torchrun, PipesAndLinksInItsFolderHoldUpNothing) {
+  install("torchrun",
+          "cd \"$PODIUM_TASK_FOLDER\"; for file in launch.json error.json; do /bin/rm -f $file; done\n"
+          "/usr/bin/mkfifo launch.json; /bin/ln -s /dev/zero error.json; echo 'as it is' >&2; exit 3");
+  const TaskExit exit = launch({"train.py"});
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_EQ(exit.message, "as it is");
+  kill_agent();
+  start_agent();
+  EXPECT_EQ(wait_for_exit(task(1)).code, 3);
 }
 
 }  // namespace

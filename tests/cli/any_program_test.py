@@ -69,7 +69,8 @@ class AnyProgramTest(unittest.TestCase):
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
         job = self.ended(1)
-        self.assertEqual((job["state"], job["attempt"]), ("succeeded", 2), job["reason"])
+        self.assertEqual(job["state"], "succeeded", job["reason"])
+        self.assertGreaterEqual(job["attempt"], 2)  # more where the next one's ranks do not meet in time
         self.assertEqual(self.points(1), list(range(10, steps + 1, 10)))
         return self.cluster.say("podium events 1")
 

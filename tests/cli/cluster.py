@@ -25,7 +25,9 @@ class Cluster:
         for path, text in (files or {}).items():
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / path).write_text(text)
-        self.start(["podium-coordinator", "--home", self.folder / "coordinator", "--listen", "127.0.0.1:0"])
+        (self.folder / "shared").mkdir()
+        self.start(["podium-coordinator", "--home", self.folder / "coordinator", "--listen", "127.0.0.1:0",
+                    "--shared", self.folder / "shared"])
         address = self.folder / "coordinator" / "coordinator.address"
         self.wait_for(address.exists, "the coordinator to listen")
         self.environment = os.environ | {

@@ -75,6 +75,66 @@ TEST(Determined, AdaptiveSearchBecomesASweepThatEndsLosingTrials) {
                                  {"reduction", 4}}));
 }
 
+// They were passed over without a word, and the experiment trained another way.
+TEST(Determined, ValuesOfAnotherKindAreNamed) {
+  const Translation translation = translated(R"(name: [x]
+labels: seven
+entrypoint: 7
+max_restarts: lots
+hyperparameters: {lr: 0.1}
+searcher: {name: random, metric: [loss], max_trials: many, smaller_is_better: "no", max_length: long}
+resources: {slots_per_trial: two, priority: high, is_single_node: 1}
+environment: {environment_variables: 3}
+reproducibility: {experiment_seed: 99999999999999999999}
+)");
+  EXPECT_EQ(notes_of(translation), R"(e.yaml:1: name is left out: must be a text, and is a list
+e.yaml:2: labels is left out: must be a list of texts, and is "seven"
+e.yaml:3: entrypoint is left out: must be a command or a class, and is 7
+e.yaml:3: entrypoint is left out: there is none: the command is python3 train.py
+e.yaml:4: max_restarts is left out: must be a whole number, and is "lots"
+e.yaml:6: searcher.metric is left out: must be a text, and is a list
+e.yaml:6: searcher.smaller_is_better is left out: must be true or false, and is "no"
+e.yaml:6: searcher.max_length is left out: must be a length such as {batches: 100}, and is "long"
+e.yaml:6: searcher.max_trials is left out: must be a whole number, and is "many"
+e.yaml:6: searcher.name: no hyperparameter is searched: one trial here
+e.yaml:7: resources.slots_per_trial is left out: must be a whole number, and is "two"
+e.yaml:7: resources.priority is left out: must be a whole number, and is "high"
+e.yaml:7: resources.is_single_node is left out: must be true or false, and is 1
+e.yaml:8: environment.environment_variables is left out: must be a list of NAME=VALUE, and is 3
+e.yaml:9: reproducibility.experiment_seed is left out: must be a whole number, and is 1e+20
+)");
+  EXPECT_EQ(normalised(translation)["name"], "e");
+  for (const char* part : {"searcher", "resources", "environment", "reproducibility", "hyperparameters"})
+    EXPECT_THAT(notes_of(translated(std::string("entrypoint: x.py\n") + part + ": none\n")),
+                HasSubstr(std::string("e.yaml:2: ") + part + " is left out: must be a mapping"));
+}
+
+TEST(Determined, VariablesOfAKindAreAList) {
+  const Translation translation = translated(R"(entrypoint: python3 x.py
+environment: {environment_variables: {gpu: "A=B", cuda: ["C=D"], cpu: 3}}
+resources: {priority: -9223372036854775808}
+)");
+  EXPECT_THAT(notes_of(translation),
+              HasSubstr("environment.environment_variables.gpu is left out: must be a list"));
+  EXPECT_THAT(notes_of(translation),
+              HasSubstr("environment.environment_variables.cpu is left out: must be a list"));
+  const json spec = normalised(translation);
+  EXPECT_EQ(spec["env"], json({{"C", "D"}}));
+  EXPECT_EQ(spec["priority"], 92);
+}
+
+TEST(Determined, MoreTrialsThanASweepHasAreAsManyAsItHas) {
+  for (const char* trials : {"1001", "9223372036854775808", "1e30"}) {
+    const Translation translation =
+        translated(std::string("hyperparameters: {lr: {type: double, minval: 0, maxval: 1}}\n"
+                               "searcher: {name: random, max_trials: ") +
+                   trials + "}\n");
+    EXPECT_EQ(normalised(translation)["sweep"]["trials"], 1000) << trials;
+    EXPECT_THAT(notes_of(translation),
+                HasSubstr("searcher.max_trials: a sweep has 2 to 1,000 trials: 1000 here"));
+  }
+}
+
 TEST(Determined, HyperparametersAndLengthsBecomeParameters) {
   json parameters = spec_of("adaptive.yaml")["parameters"];
   EXPECT_EQ(parameters["global_batch_size"], 64);

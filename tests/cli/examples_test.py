@@ -66,6 +66,8 @@ REFUSED = {
     "podium services show answers": "there is no service",
     "podium services stop answers": "there is no service",
     "podium webhooks test ops": "there is no webhook",
+    "podium outputs 12 --out results": "No outputs yet",
+    "podium outputs 12 model.pt results/plots --out best": "No outputs yet",
     "podium export 1": "there are no points yet",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",

@@ -32,9 +32,9 @@ class ExportTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon()
-        cls.agent = Agent(cls.daemon, devices=4)
+        cls.agent = Agent(cls.daemon, devices=5)
         cls.agent.orders()
-        for name in ("first", "same", "same", "same-3"):
+        for name in ("first", "same", "same", "same-3", "many"):
             cls.daemon.submit(spec(name, 1, PARAMETERS))
         cls.launches = {launch["job"]: launch for launch in cls.agent.wait_for_order("start")}
         cls.agent.run(list(cls.launches.values()))
@@ -135,6 +135,18 @@ class ExportTest(unittest.TestCase):
         self.assertIn('"value":"NaN"', self.export("1", "--format", "jsonl", "--metric", "odd*"))
         self.assertIn(",lr,3,1700000000005,1e+300\n", (self.folder / "all.csv").read_text())
 
+    def test_many_short_metrics_among_long_ones(self):
+        curves = {f"m{n:02}": [(step, TIME + step, step + n / 64) for step in range(1 if n % 3 else 3)] for n in range(30)}
+        curves["m04"] = [(step, TIME, float(step)) for step in range(1001)]
+        curves["m20"] = [(step, TIME, float(step)) for step in range(25_000)]
+        self.deliver(5, curves)
+        rows = [json.loads(line) for line in self.export("5", "--format", "jsonl").splitlines()]
+        found = {}
+        for row in rows:
+            found.setdefault(row["metric"], []).append((row["step"], row["time_ms"], row["value"]))
+        self.assertEqual(found, curves)
+        self.assertEqual(list(found), sorted(curves))
+
     def test_wide_csv_has_a_line_a_step(self):
         text = self.export("2", "3", "--format", "csv", "--wide")
         self.assertEqual(text, "run,job,step,time_ms,lr,train/loss\n"
@@ -172,9 +184,17 @@ class ExportTest(unittest.TestCase):
         limited = subprocess.run(["bash", "-c", f"ulimit -f 100; exec {BIN}/podium export 1 --format csv --out x.csv"],
                                  env=self.environment(),
                                  capture_output=True, text=True, cwd=self.folder, timeout=WAIT, preexec_fn=ignore_size_signal)
-        self.assertEqual(limited.returncode, 2, limited.stderr)
+        self.assertEqual(limited.returncode, 5, limited.stderr)
         self.assertIn("File too large", limited.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_full_disk_leaves_no_folder_that_was_made(self):
+        (self.folder / "there").mkdir()
+        for out in ("runs", "there/a/b", "there/c/"):
+            limited = subprocess.run(["bash", "-c", f"ulimit -f 1; exec {BIN}/podium export 1 --out {out}"], env=self.environment(),
+                                     capture_output=True, text=True, cwd=self.folder, timeout=WAIT, preexec_fn=ignore_size_signal)
+            self.assertEqual(limited.returncode, 5, limited.stderr)
+        self.assertEqual([str(path.relative_to(self.folder)) for path in self.folder.rglob("*")], ["there"])
 
     def test_ctrl_c_leaves_nothing(self):
         child = self.start("export", "1", "--out", "logs")

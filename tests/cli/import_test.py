@@ -186,6 +186,10 @@ class ImportTest(unittest.TestCase):
         self.refused(4, "has no points", "csv", "none.csv")
         self.refused(2, "No such file", "csv", "nothing.csv")
         self.refused(2, "No such file", "tensorboard", "nothing")
+        self.refused(2, "same.csv is not a folder", "tensorboard", "same.csv")
+        os.mkfifo(self.folder / "pipe")
+        for no_file in (".", "pipe"):
+            self.refused(2, f"{no_file} is not a file, which is read twice", "jsonl", no_file)
         (self.folder / "empty").mkdir()
         self.refused(2, "has no event files", "tensorboard", "empty")
         self.assertEqual(self.jobs(), jobs)
@@ -212,6 +216,9 @@ class ImportTest(unittest.TestCase):
         self.refused(4, "has more than 250 characters", "csv", "a.csv")
         self.write("b.csv", "step,a\n1,2\n")
         self.refused(4, "has more than 500 characters", "csv", "b.csv", "--experiment", "e" * 501)
+        self.refused(4, "has control characters", "csv", "b.csv", "--run", "a\tb")
+        self.write("many.csv", "run,metric,step,value\n" + "".join(f"r{n},loss,1,2\n" for n in range(10_001)))
+        self.refused(4, "many.csv has more than 10000 runs, which one import takes", "csv", "many.csv")
         self.write("c.csv", "run,metric,step,value\na,loss,1,2\n" + "".join(f"b,m{n},1,2\n" for n in range(20_001)))
         self.refused(4, "the run b has 20001 metrics, and a run can have 20000; --metric chooses some", "csv", "c.csv")
         many = hyperparameters(**{f"p{n}": 1.0 for n in range(10_001)})
@@ -271,16 +278,16 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(warnings, ["links/b is a link to a folder, and is left out; import what it names"])
 
     def test_a_signal_ends_the_reading_before_the_first_request(self):
-        os.mkfifo(self.folder / "slow.csv")
+        slow = self.folder / "slow.csv"
+        slow.write_text("step,loss\n" + "".join(f"{step},2\n" for step in range(2_000_000)))
         child = subprocess.Popen([BIN / "podium", "import", "csv", "slow.csv"], env=self.environment(), cwd=self.folder,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
-        with open(self.folder / "slow.csv", "wb") as pipe:  # it reads now, and waits for more
-            pipe.write(b"step,loss\n1,2\n")
-            pipe.flush()
-            child.terminate()
-            self.assertEqual(child.wait(WAIT), -signal.SIGTERM)
+        files = pathlib.Path(f"/proc/{child.pid}/fd")
+        wait_for(lambda: any(file.resolve() == slow.resolve() for file in files.iterdir()), "the file to be read")
+        child.terminate()
+        self.assertEqual(child.wait(WAIT), -signal.SIGTERM)
 
     def test_half_an_import_is_marked_and_goes_on(self):
         self.write("big.csv", "step,loss\n" + "".join(f"{step},{1 / step}\n" for step in range(1, 400_000)))

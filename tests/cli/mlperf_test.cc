@@ -1,4 +1,9 @@
 // podium mlperf: logs that are checked and scored here, and what goes to the coordinator and comes from it.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
+
 #include "common/mlperf/log.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/common/mlperf/real_logs.h"
@@ -94,6 +99,18 @@ TEST_F(Mlperf, ForeignFilesAreToldFromLogs) {
       round.err,
       "podium: there is no round \"9\" of MLPerf Training here; there are 0.7, 1.0, 1.1, 2.0, 2.1, 3.0, "
       "3.1, 4.0, 4.1, 5.0\n");
+}
+
+TEST_F(Mlperf, ALogMayComeThroughAPipe) {
+  const auto pipe = program_.folder() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(pipe) << open_log(100); });
+  const auto ran = program_.run({"mlperf", "check", "pipe"});
+  writer.join();
+  EXPECT_EQ(ran.out, "pipe holds to the rules of round 4.1 for bert, open division\n");
+  const auto endless = program_.run({"mlperf", "check", "/dev/zero"});
+  EXPECT_EQ(endless.status, 2);
+  EXPECT_EQ(endless.err, "podium: /dev/zero has more than 268435456 bytes, which a log has at most\n");
 }
 
 TEST_F(Mlperf, WithoutARoundALogIsHeldToTheOneThatFitsIt) {

@@ -4,6 +4,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.request
 
@@ -114,6 +115,21 @@ class Alone(unittest.TestCase):
         done = self.run_here("signal.signal(signal.SIGTERM, lambda *_: print('own'))\npodium.stop_requested()\n"
                              "os.kill(os.getpid(), signal.SIGTERM)\nprint(podium.stop_requested())", PODIUM_EVENTS="/dev/null")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "own\nTrue\n", ""))
+
+    def test_its_own_signal_and_the_file_both_tell_it_to_stop_and_it_leaves_with_a_code_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = {"PODIUM_EVENTS": "/dev/null", "PODIUM_STOP_SIGNAL": "USR1", "PODIUM_STOP_FILE": folder + "/stop"}
+            done = self.run_here("print(podium.stop_requested())\nos.kill(os.getpid(), signal.SIGUSR1)\nprint(podium.stop_requested())\npodium.leave()", **asked)
+            self.assertEqual((done.returncode, done.stdout), (79, "False\nTrue\n"))
+            done = self.run_here("podium.stop_requested()\nopen(os.environ['PODIUM_STOP_FILE'], 'w').close()\nprint(podium.stop_requested())", **asked)
+            self.assertEqual(done.stdout, "True\n")
+        done = self.run_here("podium.leave()", PODIUM_EVENTS="/dev/null")
+        self.assertEqual(done.returncode, 75)
+
+    def test_the_newest_checkpoint_is_told(self):
+        done = self.run_here("print(podium.newest_checkpoint())", PODIUM_CHECKPOINT="/a/b", PODIUM_CHECKPOINT_STEP="7")
+        self.assertEqual(done.stdout, "('/a/b', 7)\n")
+        self.assertEqual(self.run_here("print(podium.newest_checkpoint())").stdout, "(None, 0)\n")
 
     def test_a_child_ends_by_the_signal(self):
         done = self.run_here("import multiprocessing, time\npodium.stop_requested()\nhere, there = multiprocessing.Pipe()\n"

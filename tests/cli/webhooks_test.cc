@@ -34,6 +34,7 @@ TEST_F(Commands, WebhooksAreListedWithWhatTheirReceiversAnswer) {
   EXPECT_THAT(ran.out, HasSubstr("WEBHOOK  ADDRESS                        EVENTS                "));
   EXPECT_THAT(ran.out, HasSubstr("ops      https://hooks.example.org:443  job.ended, node.lost"));
   EXPECT_THAT(ran.out, HasSubstr("failing: the receiver answered 500\n"));
+  EXPECT_THAT(ran.out, testing::EndsWith("DELIVERED and LAST are since the coordinator's start.\n"));
   EXPECT_THAT(ran.out, HasSubstr("all      https://hooks.example.org:443  all "));
   EXPECT_THAT(ran.out, HasSubstr("ago: the receiver answered 500\n"));
   EXPECT_THAT(ran.out, HasSubstr(" 3  ")) << "waiting, and dropped for either reason";

@@ -71,7 +71,7 @@ TEST_F(Endings, ASigtermToOneRankOfTwoIsNoSuccess) {
   const json running = wait_for_step(cluster_, job, 5);
   ASSERT_EQ(::kill(program_of(running, 1), SIGTERM), 0);
   const json again = wait_for_second_attempt(job);
-  expect_taken(again, "saved and left after SIGTERM");
+  expect_taken(again, "saved and left when told to");
   for (const json& task : again.at("attempts")[0].at("tasks")) EXPECT_EQ(task.at("exit").at("code"), 79);
   const json trained = cluster_.wait_for(
       job, [](const json& seen) { return !seen.at("attempts")[1].at("first_step").is_null(); });

@@ -120,14 +120,16 @@ void SimCluster::restart_coordinator(Duration down, Random& random) {
   restarted_ = truth_;
   if (restored_) orders_.clear();  // what is parked is told again
   for (SimNode& node : nodes_) node.pass(truth_, random);
-  turn(CoordinatorUp{});
+  turn(CoordinatorUp{recorded_});
 }
 
 void SimCluster::restore(const SimCluster& copy, Random& random) {
   std::vector<SimNode> nodes = std::move(nodes_);
   const std::map<JobId, JobState> ended = std::move(ended_);
   const std::pair<Time, Duration> clocks{truth_, skew_};
+  const JobId recorded = recorded_;
   *this = copy;
+  if (random.chance(50)) recorded_ = lost_ = recorded;  // else the record was restored with the database
   nodes_ = std::move(nodes);
   std::tie(truth_, skew_) = clocks;
   restored_ = true;

@@ -36,6 +36,7 @@ class SimCluster {
   // What waiting jobs wait for, and after how many events of the log it was told.
   const std::vector<std::pair<std::size_t, WaitMark>>& waits() const { return waits_; }
   const std::map<JobId, JobState>& ended() const { return ended_; }
+  const std::set<JobId>& tracked() const { return tracked_; }
   int jobs_held_back() const { return jobs_held_back_; }  // that nodes know to have ended
 
   // Empty while all is well.
@@ -52,6 +53,7 @@ class SimCluster {
   std::map<JobId, std::string> waits_told() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
+  void check_number(JobId given);
   void hold_back(const Job& job);
   void check_restored(const Event& event);
   void check_start(const AttemptCreated& created, Time at);
@@ -60,6 +62,7 @@ class SimCluster {
   void follow_resize(const Event& event);
   void check_resize(const Job& job, const Resize& resize);
   void check_promises();
+  void check_blame(const NodeDrained& drained);
   void follow_deadlines(const Event& event);
   void check_deadlines();
   void check_growth(const Plan& plan);
@@ -88,6 +91,9 @@ class SimCluster {
   std::map<JobId, JobQueued> requests_;
   std::map<JobId, int> last_attempt_;
   std::set<JobId> held_;
+  std::set<JobId> tracked_;  // runs of programs elsewhere
+  JobId recorded_{0};        // the highest number that was given, beside the database
+  JobId lost_{0};            // those up to it were given by a database that is no more, as the record says
   std::map<JobId, int> promised_;  // devices of jobs that stopped to run on so many
   std::map<NodeId, NodeOrders> orders_;
   // By true time, of jobs that must start or leave, and since when each node has had every chance to obey.

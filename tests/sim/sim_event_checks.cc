@@ -21,8 +21,13 @@ void SimCluster::check_event(const Event& event) {
   if (job_id && !may_have_ended && ended_.contains(*job_id))
     violate("job " + to_string(*job_id) + " had ended, and then: " + describe(event));
   if (const auto* queued = std::get_if<JobQueued>(&event.body)) {
+    check_number(queued->job);
     after_[queued->job] = queued->request.after;
     requests_[queued->job] = *queued;
+  }
+  if (const auto* run = std::get_if<RunTracked>(&event.body)) {
+    check_number(run->job);
+    tracked_.insert(run->job);
   }
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
     int& last = last_attempt_[created->attempt.job];
@@ -49,6 +54,7 @@ void SimCluster::check_event(const Event& event) {
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
   if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) check_preemption(*stopping);
+  if (const auto* drained = std::get_if<NodeDrained>(&event.body)) check_blame(*drained);
   follow_resize(event);
   follow_deadlines(event);
   const auto* changed = std::get_if<JobStateChanged>(&event.body);
@@ -56,6 +62,12 @@ void SimCluster::check_event(const Event& event) {
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
     violate("illegal transition: " + describe(event));
   if (is_terminal(changed->to)) ended_.emplace(changed->job, changed->to);
+}
+
+void SimCluster::check_number(JobId given) {
+  if (requests_.contains(given) || tracked_.contains(given) || given <= lost_)
+    violate("the number " + to_string(given) + " is given twice");
+  recorded_ = std::max(recorded_, given);
 }
 
 // A job of the restored copy that has ended since. That counts where a node that the coordinator waits for
@@ -181,12 +193,21 @@ void SimCluster::check_preemption(const AttemptStopping& stopping) {
     violate("job " + to_string(victim.id) + " was preempted when it was almost done");
 }
 
+// A node that lets its tasks save for as long as their jobs ask for has done nothing wrong.
+void SimCluster::check_blame(const NodeDrained& drained) {
+  if (!drained.drain.reason.starts_with("could not end")) return;
+  const auto node =
+      std::ranges::find(nodes_, drained.node, [](const SimNode& n) { return n.description().id; });
+  if (node != nodes_.end() && !node->has_stuck_process())
+    violate(drained.node.value + " was drained though it ends its tasks: " + drained.drain.reason);
+}
+
 void SimCluster::follow_deadlines(const Event& event) {
   if (const auto* created = std::get_if<AttemptCreated>(&event.body))
     starting_[created->attempt.job] = truth_;
   if (const auto* stops = std::get_if<AttemptStopping>(&event.body)) {
     starting_.erase(stops->attempt.job);
-    stopping_.try_emplace(stops->attempt.job, truth_);
+    stopping_.insert_or_assign(stops->attempt.job, truth_);
   }
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     starting_.erase(ended->attempt.job);
@@ -196,23 +217,25 @@ void SimCluster::follow_deadlines(const Event& event) {
 
 // A node that can be reached starts and ends what it is told to, or others get its part to do.
 void SimCluster::check_deadlines() {
-  constexpr Duration kLate = std::chrono::minutes(2) + std::chrono::seconds(10);
-  const auto overdue = [&](const Job& job, std::size_t rank, Time since, Duration fence = {}) {
+  constexpr Duration kLate = std::chrono::seconds(10);
+  const auto overdue = [&](const Job& job, std::size_t rank, Time since, Duration within) {
     const auto obeys = obeys_since_.find(job.attempt->allocation.ranks[rank].node);
     const Time obeying = obeys == obeys_since_.end() ? restarted_ : std::max(obeys->second, restarted_);
-    return truth_ - std::max(since, obeying) > kLate + fence;
+    return truth_ - std::max(since, obeying) > within + kLate;
   };
   for (const auto& [id, since] : stopping_) {
     const Job& job = state_.jobs.at(id);
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
-      if (!job.attempt->tasks[rank].over() && overdue(job, rank, since))
+      if (!job.attempt->tasks[rank].over() &&
+          overdue(job, rank, since, stop_within(*job.attempt, state_.limits)))
         violate("job " + to_string(id) + " waits for a task that does not end");
   }
-  for (const auto& [id, since] : starting_) {
+  for (auto& [id, since] : starting_) {
     const Job& job = state_.jobs.at(id);
+    if (job.attempt->staging > 0) since = truth_;  // a task waits for its inputs
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
       if (job.attempt->tasks[rank].phase == TaskPhase::ordered &&
-          overdue(job, rank, since, fence_wait(*job.attempt, state_.limits)))
+          overdue(job, rank, since, start_within(*job.attempt, state_.limits)))
         violate("job " + to_string(id) + " waits for a task that is not started");
   }
 }
@@ -317,12 +340,15 @@ void SimCluster::check_carried_out(const Plan& plan) {
   };
   if (std::ranges::any_of(plan.preempt, gives_back) || std::ranges::any_of(plan.resize, gives_back)) return;
   const Plan next = make_plan(state_, now());
+  // A replica of a service is all but endless: where it starts it may move the reservation that kept another
+  // job back.
+  const auto is_replica = [&](const Start& start) {
+    return state_.jobs.at(start.job).request.replica.has_value();
+  };
+  const bool moves = std::ranges::any_of(plan.start, is_replica);
   for (const Start& start : next.start) {
     const auto why = plan.blocked.find(start.job);
-    // Replicas of a service are alike and all but endless: the first may move the reservation that kept the
-    // second back.
-    const bool of_service = state_.jobs.at(start.job).request.replica.has_value();
-    if (of_service && why != plan.blocked.end() && why->second.code == BlockerCode::reserved) continue;
+    if (moves && why != plan.blocked.end() && why->second.code == BlockerCode::reserved) continue;
     violate("only a second plan starts job " + to_string(start.job));
   }
   for (const Preemption& stop : next.preempt) violate("only a second plan stops job " + to_string(stop.job));

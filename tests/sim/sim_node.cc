@@ -40,6 +40,7 @@ NodeReport SimNode::report() {
     report.tasks.push_back({id, process.state, process.pid, process.exit});
   report.interrupted = true;
   for (const auto& [job, attempt] : forgotten_) report.ended.push_back({job, attempt});
+  for (const auto& [id, reports] : staging_) report.staging.push_back(id);
   return report;
 }
 
@@ -59,8 +60,11 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
     else if (found == processes_.end())
       refuse(order);
     else if (order.action == TaskAction::stop)
-      stop(found->second, truth, random);
+      stop(found->second, truth, random, order.launch.grace);
   }
+  std::erase_if(staging_, [&](const auto& task) {
+    return !ordered.contains(task.first) || processes_.contains(task.first);
+  });
   for (auto at = processes_.begin(); at != processes_.end();) {
     auto& [id, process] = *at;
     if (!ordered.contains(id)) stop(process, truth, random);
@@ -76,6 +80,7 @@ void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
     return found != processes_.end() && shared_device(found->second, order.launch);
   };
   if (occupied_ || std::ranges::any_of(parked_, holds_device)) return;
+  if (stages(order.launch.task, random)) return;
   if (!started_.insert(order.launch.task).second) return;
   for (const auto& [id, other] : processes_)
     if (const auto device = shared_device(other, order.launch))
@@ -93,6 +98,16 @@ void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
   processes_.emplace(order.launch.task, process);
 }
 
+// Some wait for their inputs for a few reports.
+bool SimNode::stages(TaskId task, Random& random) {
+  if (started_.contains(task)) return false;
+  const auto [waits, is_new] = staging_.try_emplace(task, 0);
+  if (is_new && random.chance(5)) waits->second = random.between(1, 5);
+  if (waits->second-- > 0) return true;
+  staging_.erase(waits);
+  return false;
+}
+
 void SimNode::refuse(const TaskOrder& order) {
   started_.insert(order.launch.task);
   Process never;
@@ -105,10 +120,15 @@ void SimNode::refuse(const TaskOrder& order) {
   processes_.emplace(order.launch.task, never);
 }
 
-void SimNode::stop(Process& process, Time truth, Random& random) {
-  if (process.stopping || process.stuck || process.state == TaskState::exited) return;
+void SimNode::stop(Process& process, Time truth, Random& random, Duration grace) {
+  if (process.stuck || process.state == TaskState::exited) return;
+  if (process.stopping) {  // it was told before, and may have been given longer
+    process.leaves = std::min(process.leaves, truth + grace);
+    return;
+  }
   process.stopping = true;
-  process.leaves = truth + std::chrono::seconds(random.below(20));
+  process.leaves =
+      truth + std::chrono::seconds(random.below(static_cast<int>(grace / std::chrono::seconds(1))));
   process.leaving = random.chance(60) ? TaskExit{} : TaskExit{0, random.chance(50) ? SIGTERM : SIGKILL, ""};
 }
 
@@ -116,6 +136,7 @@ void SimNode::restart_agent() {
   agent_alive_ = powered_ = true;
   mislaid_reports_ = 0;
   orders_seen_ = 0;
+  staging_.clear();
   description_.boot = "boot-" + std::to_string(++boots_);
 }
 

@@ -69,8 +69,10 @@ class SimNode {
 
  private:
   void start(const TaskOrder& order, Time truth, Random& random);
+  bool stages(TaskId task, Random& random);
   void refuse(const TaskOrder& order);
-  void stop(Process& process, Time truth, Random& random);
+  // It leaves within its grace period.
+  void stop(Process& process, Time truth, Random& random, Duration grace = std::chrono::seconds(20));
 
   NodeDescription description_;
   Duration lease_;
@@ -78,6 +80,7 @@ class SimNode {
   std::set<TaskId> started_;
   std::map<JobId, std::int32_t> forgotten_;  // the newest attempt of each job
   std::set<TaskId> parked_;                  // of a time that the coordinator does not know
+  std::map<TaskId, int> staging_;            // tasks that wait for inputs, and for how many orders more
   bool agent_alive_ = true;
   bool connected_ = true;
   bool powered_ = true;

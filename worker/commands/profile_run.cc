@@ -111,7 +111,7 @@ ProfileResult run_profile(const ProfileRun& run, const fs::path& trace) {
 WorkerExit profile_rank(const fs::path& path, int warmup, const std::atomic<bool>& stop) {
   const Launch launch = launch_from_json(json::parse(read_file(path)));
   Profiler profiler;
-  const WorkerExit exit = run_worker(launch, stop, &profiler);
+  const WorkerExit exit = run_worker(launch, {}, stop, &profiler);
   if (exit != WorkerExit::done) return exit;
   // Before the steps to be measured come the warm-up and, in fp16, the batches that find the loss scale.
   const auto batches = std::ranges::count_if(profiler.events(), [](const ProfileEvent& event) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/base/boot_clock.h"
 #include "common/base/logging.h"
 #include "common/model/data_path.h"
 #include "common/model/layout_rules.h"
@@ -23,6 +24,7 @@
 #include "worker/train/job_model.h"
 #include "worker/train/measured_run.h"
 #include "worker/train/read_together.h"
+#include "worker/train/run_clock.h"
 #include "worker/train/trainer.h"
 
 namespace podium {
@@ -142,9 +144,11 @@ std::function<TaskSource(Reading&)> reader_of(const Launch& launch, const Parall
 }
 
 // done, or saved when it was told to leave. `step` learns how far a run came that fails.
-WorkerExit train(const Launch& launch, const Clock& clock, EventLog& events, const std::atomic<bool>& stop,
-                 Profiler* profiler, std::int64_t& step) {
-  const Time began = clock.now();
+WorkerExit train(const Launch& launch, const LaunchClock& known, const Clock& clock, EventLog& events,
+                 const std::atomic<bool>& stop, Profiler* profiler, std::int64_t& step) {
+  const BootClock boot;
+  const RunClock run_clock(known.ahead, clock, boot);
+  const Time began = run_clock.now();
   check_supported(launch);
   check_numbers(launch);
   const JobDevice device = open_job_device(launch.device_kind, launch.local_rank);
@@ -171,7 +175,7 @@ WorkerExit train(const Launch& launch, const Clock& clock, EventLog& events, con
     checkpoints.emplace(launch.checkpoint_folder, world->rank() == 0);  // before hours may go into reading
     groups = make_groups(*world, layout);
     if (launch.spec.mlperf)
-      mlperf = begin_measured_run(launch, began, describe_device(context), clock, *world);
+      mlperf = begin_measured_run(launch, known, began, describe_device(context), run_clock, *world);
     activity = "reading the text";
     tasks = read_together(*world, events, stop, reader_of(launch, layout));
   } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
@@ -230,14 +234,15 @@ std::pair<WorkerExit, std::string> exit_of(const Body& body) {
 
 }  // namespace
 
-WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profiler* profiler) {
+WorkerExit run_worker(const Launch& launch, const LaunchClock& known, const std::atomic<bool>& stop,
+                      Profiler* profiler) {
   const SystemClock clock;
   std::optional<EventLog> events;
   std::int64_t step = 0;
   auto [code, message] = exit_of([&] {
     events.emplace(launch.events_path, clock);
     return launch.spec.serve ? serve_replica(launch, *events, stop)
-                             : train(launch, clock, *events, stop, profiler, step);
+                             : train(launch, known, clock, *events, stop, profiler, step);
   });
   if (code == WorkerExit::done || code == WorkerExit::saved) return code;
   spdlog::error("{}", message);

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "common/model/launch.h"
+#include "common/model/launch_clock.h"
 
 namespace podium {
 
@@ -12,6 +13,7 @@ class Profiler;
 // Runs the task that `launch` describes and returns the exit code of the process. Every failure leaves an
 // error note and a `finished` line in events.jsonl, and a line on standard error. `stop` asks for a save and
 // an early end. `profiler` may be null; it learns where time and memory go.
-WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profiler* profiler = nullptr);
+WorkerExit run_worker(const Launch& launch, const LaunchClock& clock, const std::atomic<bool>& stop,
+                      Profiler* profiler = nullptr);
 
 }  // namespace podium

@@ -33,12 +33,19 @@ bool clear_caches(const Launch& launch, Communicator& world) {
   return nodes[0] == nodes[1];
 }
 
+std::optional<FirstStart> first_start_of(const LaunchClock& told) {
+  if (!told.first_start) return std::nullopt;
+  return FirstStart{*told.first_start, told.first_steps};
+}
+
 }  // namespace
 
-std::unique_ptr<MlperfLog> begin_measured_run(const Launch& launch, Time began, const std::string& device,
-                                              const Clock& clock, Communicator& world) {
+std::unique_ptr<MlperfLog> begin_measured_run(const Launch& launch, const LaunchClock& known, Time began,
+                                              const std::string& device, const Clock& clock,
+                                              Communicator& world) {
   const bool lead = world.rank() == 0;
-  auto log = lead ? std::make_unique<MlperfLog>(launch.checkpoint_folder, launch.spec, clock) : nullptr;
+  const LogClock by{clock, known.ahead.has_value(), known.steps};
+  auto log = lead ? std::make_unique<MlperfLog>(launch.checkpoint_folder, launch.spec, by) : nullptr;
   Sums told(static_cast<std::size_t>(world.size()) + 1, 0.0);
   told[static_cast<std::size_t>(world.rank())] = static_cast<double>(to_millis(began));
   told.back() = lead && log->continues() ? 1 : 0;
@@ -53,7 +60,7 @@ std::unique_ptr<MlperfLog> begin_measured_run(const Launch& launch, Time began, 
     log->begin(starts,
                mlperf_header(launch.spec, fmt::format("{} x {}", world.size(), device),
                              layout_of(launch.spec, launch.world_size).data),
-               cleared);
+               cleared, first_start_of(known));
   }
   world.barrier();
   return log;

@@ -53,6 +53,7 @@ Trainer::Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const Traine
 void Trainer::run() {
   resume();
   announce_start();
+  if (spec_.mlperf && !state_.target_reached) count_held_out();
   train();
   finish();
 }
@@ -104,6 +105,16 @@ void Trainer::announce_start() {
   progress_.started(state_.step, model_parameters(parameters(), parts_.groups),
                     describe_device(parts_.context), state_.text, state_.origin);
   progress_.found(checkpoints_.found());
+}
+
+// MLPerf's log tells it in the end, also of an attempt that evaluates no more. Such runs have one phase.
+void Trainer::count_held_out() {
+  enter_phase(phases_.front());
+  Sums sequences{0};
+  if (counts_data())
+    for (const MicroBatch& batch : task_->held_out().micro_batches) sequences[0] += batch.sequences;
+  sum_over(parts_.world, sequences);
+  if (parts_.mlperf != nullptr) parts_.mlperf->holds_out(static_cast<std::int64_t>(sequences[0]));
 }
 
 void Trainer::train() {
@@ -340,20 +351,16 @@ bool Trainer::evaluate() {
   if (parts_.mlperf != nullptr) parts_.mlperf->evaluation_starts(state_.samples);
   const Findings found = findings_of_held_out(*task_, engine_, parts_.context, parts_.world, counts_data());
   if (is_lead()) write_task_files(checkpoint_folder_, found.files);
-  if (spec_.mlperf) tell_mlperf(found.metrics);
+  tell_mlperf(found.metrics);
   tell(found.metrics);
   return parts_.best && parts_.best->take(found.metrics, state_.step, state_.best);
 }
 
 void Trainer::tell_mlperf(const Metrics& metrics) {
-  Sums held_out{0};
-  if (counts_data())
-    for (const MicroBatch& batch : task_->held_out().micro_batches) held_out[0] += batch.sequences;
-  sum_over(parts_.world, held_out);
   if (parts_.mlperf == nullptr) return;
   const auto value = std::ranges::find(metrics, spec_.target->metric, &Metrics::value_type::first);
   if (value == metrics.end()) refuse_spec("mlperf: no evaluation tells " + spec_.target->metric);
-  parts_.mlperf->evaluated(state_.samples, value->second, static_cast<std::int64_t>(held_out[0]));
+  parts_.mlperf->evaluated(state_.samples, value->second);
 }
 
 void Trainer::tell(const Metrics& metrics) {

@@ -79,6 +79,7 @@ class Trainer {
   void keep_teacher();
   void begin_anew();
   void announce_start();
+  void count_held_out();
   void train();
   void enter_phase(const TrainingPhase& phase);
   // Takes one optimizer step, unless the batch's gradients are not finite or the ranks agree to stop.

@@ -145,6 +145,7 @@ bool changes_plans(const Event& event, const Job& job) {
          !std::holds_alternative<TaskExited>(event.body) && !std::holds_alternative<TaskMissed>(event.body) &&
          !std::holds_alternative<TaskFound>(event.body) && !std::holds_alternative<TaskLost>(event.body) &&
          !std::holds_alternative<TaskListed>(event.body) &&
+         !std::holds_alternative<TaskStaging>(event.body) &&
          !std::holds_alternative<CheckpointNoted>(event.body);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "common/base/check.h"
@@ -42,6 +43,13 @@ struct JobApplier {
     created.fenced = job.astray && !job.request.replica;  // a replica writes nothing that two could spoil
   }
   void operator()(const TaskListed& e) const { task(e.task).listed = true; }
+  void operator()(const TaskStaging& e) const {
+    Attempt& now = attempt(e.task.attempt);
+    PODIUM_CHECK(task(e.task).staging == e.over, "a task stages, or has its inputs: " + to_string(e.task));
+    task(e.task).staging = !e.over;
+    now.staging += e.over ? -1 : 1;
+    if (e.over) now.staged = at;
+  }
   void operator()(const TaskStarted& e) const {
     task(e.task).listed = true;
     task(e.task).phase = TaskPhase::running;
@@ -66,7 +74,12 @@ struct JobApplier {
   }
   void operator()(const AttemptStopping& e) const {
     Attempt& now = attempt(e.attempt);
-    if (now.stop == StopCause::none) now.stopping = at;
+    const Duration grace = grace_for(job, e.cause, at);
+    const bool first = now.stop == StopCause::none;
+    if (first || at + grace < *now.stopping + now.grace) {  // a job that is cancelled waits for no walltime
+      now.stopping = at;
+      now.grace = grace;
+    }
     now.stop = e.cause;
     if (e.cause != StopCause::resized) job.resize.reset();
   }
@@ -131,6 +144,7 @@ struct JobApplier {
   void end_task(TaskId id, TaskPhase phase, const TaskExit& exit) const {
     Task& ended = task(id);
     PODIUM_CHECK(!ended.over(), "a task ends once: " + to_string(id));
+    if (std::exchange(ended.staging, false)) --job.attempt->staging;
     ended.phase = phase;
     ended.exit = exit;
     ended.missing_since.reset();

@@ -170,7 +170,9 @@ struct PromoteReplica {
 struct Tick {};
 
 // The coordinator has just rebuilt its state: silence while it was down does not count against nodes.
-struct CoordinatorUp {};
+struct CoordinatorUp {
+  JobId highest{0};  // number that a job was given, by the record beside the database
+};
 
 using Command = std::variant<SubmitExperiment, TrackRun, CancelJob, HoldJob, ReleaseJob, PrioritiseJob,
                              RequeueJob, ExtendJob, DrainNode, ResumeNode, ReserveNode, UnreserveNode,

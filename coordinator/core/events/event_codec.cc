@@ -39,6 +39,7 @@ json body_json(const TaskStarted& e) { return with(task_id_json(e.task), {{"pid"
 json body_json(const TaskExited& e) { return with(task_id_json(e.task), {{"exit", to_json(e.exit)}}); }
 json body_json(const TaskMissed& e) { return task_id_json(e.task); }
 json body_json(const TaskListed& e) { return task_id_json(e.task); }
+json body_json(const TaskStaging& e) { return with(task_id_json(e.task), {{"over", e.over}}); }
 json body_json(const TaskFound& e) { return task_id_json(e.task); }
 json body_json(const TaskLost& e) { return with(task_id_json(e.task), {{"reason", e.reason}}); }
 json body_json(const AttemptStopping& e) {
@@ -156,6 +157,10 @@ TaskMissed body_from(const json& in) {
 template <>
 TaskListed body_from(const json& in) {
   return {task_id_from(in)};
+}
+template <>
+TaskStaging body_from(const json& in) {
+  return {task_id_from(in), in.at("over")};
 }
 template <>
 TaskFound body_from(const json& in) {
@@ -370,7 +375,8 @@ constexpr std::string_view kTypes[] = {"experiment_created",
                                        "replica_paused",
                                        "replica_promoted",
                                        "run_tracked",
-                                       "node_left"};
+                                       "node_left",
+                                       "task_staging"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

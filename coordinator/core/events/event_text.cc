@@ -117,6 +117,10 @@ const auto kDescribe = Overloaded{
     },
     [](const TaskMissed& e) { return rank_of(e.task) + " is not in its node's report"; },
     [](const TaskListed& e) { return rank_of(e.task) + " is known to its node"; },
+    [](const TaskStaging& e) {
+      return rank_of(e.task) +
+             (e.over ? " has its inputs" : " waits for its inputs to be staged on its node");
+    },
     [](const TaskFound& e) { return rank_of(e.task) + " is in its node's report again"; },
     [](const TaskLost& e) { return rank_of(e.task) + " was lost" + because(e.reason); },
     [](const AttemptStopping& e) { return attempt_of(e.attempt) + " is being stopped" + because(e.reason); },
@@ -171,8 +175,8 @@ const auto kDescribe = Overloaded{
       return "the unknown tasks of " + e.node.value + (e.stop ? " are stopped" : " may run to their end");
     },
     [](const JobNumbersSkipped& e) {
-      return "the nodes know of jobs up to " + to_string(JobId{e.next.value - 1}) + ": the next job is " +
-             to_string(e.next);
+      return "a later database gave numbers up to " + to_string(JobId{e.next.value - 1}) +
+             " to jobs: the next job is " + to_string(e.next);
     },
     [](const NodeSeen& e) { return e.node.value + " reported"; },
     [](const Ticked&) { return std::string("time passed"); },

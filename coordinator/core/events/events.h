@@ -64,6 +64,13 @@ struct TaskListed {
   bool operator==(const TaskListed&) const = default;
 };
 
+// It starts once its inputs are on its node; `over`: they are.
+struct TaskStaging {
+  TaskId task;
+  bool over = false;
+  bool operator==(const TaskStaging&) const = default;
+};
+
 struct TaskFound {
   TaskId task;
   bool operator==(const TaskFound&) const = default;
@@ -319,7 +326,8 @@ struct NodeAdopted {
   bool operator==(const NodeAdopted&) const = default;
 };
 
-// The nodes know jobs that this database never had: their numbers are not assigned again.
+// Nodes, or the record beside the database, know jobs that this database never had: their numbers are not
+// assigned again.
 struct JobNumbersSkipped {
   JobId next;
   bool operator==(const JobNumbersSkipped&) const = default;
@@ -337,7 +345,8 @@ struct Event {
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
                NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
                JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
-               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted, RunTracked, NodeLeft>
+               RungReached, TrialPaused, TrialPromoted, ReplicaPaused, ReplicaPromoted, RunTracked, NodeLeft,
+               TaskStaging>
       body;
 
   bool operator==(const Event&) const = default;

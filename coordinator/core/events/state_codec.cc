@@ -19,6 +19,7 @@ json task_json(const Task& task) {
   return {{"phase", to_string(task.phase)},
           {"pid", task.pid},
           {"listed", task.listed},
+          {"staging", task.staging},
           {"exit", task.exit ? to_json(*task.exit) : json(nullptr)},
           {"missing_since_ms", time_json(task.missing_since)}};
 }
@@ -28,6 +29,7 @@ Task task_from(const json& in) {
   task.phase = enum_value(kTaskPhases, in.at("phase").get<std::string>(), "phase");
   task.pid = in.at("pid");
   task.listed = in.value("listed", task.phase != TaskPhase::ordered);  // snapshots of before lack it
+  task.staging = in.value("staging", false);
   if (!in.at("exit").is_null()) task.exit = task_exit_from_json(in.at("exit"));
   task.missing_since = optional_time_from(in.at("missing_since_ms"));
   return task;
@@ -44,9 +46,11 @@ json attempt_json(const Attempt& attempt) {
           {"first_checkpoint", attempt.first_checkpoint},
           {"stop", to_string(attempt.stop)},
           {"stopping_ms", time_json(attempt.stopping)},
+          {"grace_ms", attempt.grace.count()},
           {"culprit", attempt.culprit ? json(*attempt.culprit) : json(nullptr)},
           {"blame", enum_name(kBlames, attempt.blame)},
-          {"fenced", attempt.fenced}};
+          {"fenced", attempt.fenced},
+          {"staged_ms", time_json(attempt.staged)}};
 }
 
 Attempt attempt_from(const json& in) {
@@ -62,9 +66,12 @@ Attempt attempt_from(const json& in) {
     attempt.stopping = optional_time_from(in.at("stopping_ms"));
   else if (attempt.stop != StopCause::none)  // from before it was kept
     attempt.stopping = attempt.created;
+  attempt.grace = Duration{in.value("grace_ms", std::int64_t{kUsualGrace.count()})};
   if (!in.at("culprit").is_null()) attempt.culprit = in.at("culprit").get<int>();
   attempt.blame = enum_value(kBlames, in.at("blame").get<std::string>(), "blame");
   attempt.fenced = in.value("fenced", false);
+  attempt.staging = static_cast<int>(std::ranges::count_if(attempt.tasks, &Task::staging));
+  if (in.contains("staged_ms")) attempt.staged = optional_time_from(in.at("staged_ms"));
   return attempt;
 }
 

@@ -48,6 +48,8 @@ json request_json(const JobRequest& request) {
   if (request.resume) out["resume"] = request.resume->value;
   if (request.init) out["init"] = request.init->value;
   if (request.replica) out["replica"] = replica_json(*request.replica);
+  if (request.grace != kUsualGrace) out["grace_ms"] = request.grace.count();
+  if (request.before_walltime > Duration{}) out["before_walltime_ms"] = request.before_walltime.count();
   return out;
 }
 
@@ -72,7 +74,9 @@ JobRequest request_from(const json& in) {
       optional_job_from(in, "resume"),
       optional_job_from(in, "init"),
       in.value("process_per_node", false),
-      in.contains("replica") ? std::optional(replica_from(in.at("replica"))) : std::nullopt};
+      in.contains("replica") ? std::optional(replica_from(in.at("replica"))) : std::nullopt,
+      Duration{in.value("grace_ms", std::int64_t{kUsualGrace.count()})},
+      Duration{in.value("before_walltime_ms", std::int64_t{0})}};
 }
 
 json allocation_json(const Allocation& allocation) {

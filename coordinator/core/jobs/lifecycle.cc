@@ -219,6 +219,28 @@ Verdict after_wish(const Job& job, Verdict verdict) {
                      kAtNoCost);
 }
 
+// Whether all that it had to do is done, though it was told to leave. podium-worker's exit code says so; a
+// program that answers the signal with 0 may have left early.
+bool has_finished(const Job& job) {
+  return std::ranges::all_of(job.attempt->tasks, [&](const Task& task) {
+    if (task.phase != TaskPhase::exited || task.exit->code != 0 || task.exit->signal != 0) return false;
+    return !job.request.command || task.exit->succeeded();
+  });
+}
+
+Verdict after_walltime(const Job& job, Time now, Verdict verdict) {
+  const std::string walltime = format_duration(job.request.walltime);
+  const bool within = now < job.attempt->created + job.request.walltime;
+  if (within && has_finished(job)) return verdict;
+  verdict.end = AttemptEnd::walltime;
+  verdict.attempt_reason = within ? "left before the end of its walltime of " + walltime
+                                  : "ran longer than its walltime of " + walltime;
+  if (job.request.replica) return queue_again(std::move(verdict), RestartCause::requeue, kAtNoCost);
+  return give_up(verdict, "podium requeue " + to_string(job.id) +
+                              " lets it go on from its checkpoint for as long again; podium extend " +
+                              to_string(job.id) + " gives it more once it is requeued");
+}
+
 }  // namespace
 
 Verdict conclude(const ClusterState& state, const Job& job, Time now) {
@@ -240,12 +262,7 @@ Verdict conclude(const ClusterState& state, const Job& job, Time now) {
       verdict.attempt_reason = verdict.job_reason = "cancelled";
       return verdict;
     case StopCause::walltime:
-      verdict.end = AttemptEnd::walltime;
-      verdict.attempt_reason = "ran longer than its walltime of " + format_duration(job.request.walltime);
-      if (job.request.replica) return queue_again(std::move(verdict), RestartCause::requeue, kAtNoCost);
-      return give_up(verdict, "podium requeue " + to_string(job.id) +
-                                  " lets it go on from its checkpoint for as long again; podium extend " +
-                                  to_string(job.id) + " gives it more once it is requeued");
+      return after_walltime(job, now, std::move(verdict));
     case StopCause::paused:
       if (std::ranges::all_of(attempt.tasks, [](const Task& task) { return task.exit->succeeded(); }))
         return verdict;

@@ -47,13 +47,14 @@ class Deadlines {
  private:
   void start(JobDraft& draft, const Attempt& attempt, std::size_t rank, const Node& node) {
     const Duration within = start_within(attempt, state_.limits);
-    if (now_ < deadline_on(node, attempt.created, within)) return;
+    const std::optional<Time> ready = ready_to_start(attempt);
+    if (!ready || now_ < deadline_on(node, *ready, within)) return;
     draft.stop(StopCause::not_started, node.description.id.value + " reports, but did not start rank " +
                                            std::to_string(rank) + " within " + format_duration(within));
   }
 
   void end(JobDraft& draft, const Attempt& attempt, std::size_t rank, const Node& node) {
-    const Duration within = state_.limits.stop_within;
+    const Duration within = stop_within(attempt, state_.limits);
     if (now_ < deadline_on(node, *attempt.stopping, within)) return;
     const TaskId task = draft.task(static_cast<int>(rank));
     const std::string process = process_of(attempt.tasks[rank]);
@@ -96,7 +97,7 @@ std::string awaited(const ClusterState& state, const Job& job) {
                      process_of(*left) + " to end";
   if (node.state != NodeState::up) return text + "; the node is silent";
   return text + ", at most until " +
-         time_text(deadline_on(node, *attempt.stopping, state.limits.stop_within));
+         time_text(deadline_on(node, *attempt.stopping, stop_within(attempt, state.limits)));
 }
 
 }  // namespace podium

@@ -1,7 +1,7 @@
 // Deadlines for nodes that report but do not follow their orders. If a node does not start a task in time,
-// the job starts elsewhere. If it does not end a task in time, the task counts as lost; no other job gets its
-// device, because the node is drained until an operator has looked at it, and gets no work while it runs
-// tasks that no order covers (Node::strays). Silent nodes are judged by their silence instead (handle.cc).
+// the job starts elsewhere; that time begins anew once the inputs of its tasks are staged. If it does not end
+// a task in time, the task counts as lost; no other job gets its device, because the node is drained until an
+// operator has looked at it, and gets no work while it runs tasks that no order covers (Node::strays). Silent nodes are judged by their silence instead (handle.cc).
 #pragma once
 
 #include "coordinator/core/jobs/draft.h"

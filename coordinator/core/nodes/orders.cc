@@ -33,6 +33,7 @@ TaskOrder order_for(const ClusterState& state, const Job& job, std::size_t rank)
   launch.device_index = place.device;
   launch.more_devices = place.more_devices;
   launch.threads = place.threads;
+  launch.grace = attempt.stopping ? attempt.grace : job.request.grace;
   return order;
 }
 

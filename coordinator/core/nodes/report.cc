@@ -132,6 +132,26 @@ void miss_task(const ClusterState& state, const NodeReport& report, const Task& 
   }
 }
 
+// The tasks here that have not begun wait for their inputs, or no longer do.
+void see_staging(const ClusterState& state, const NodeReport& report, Drafts& drafts) {
+  const Node* node = find_node(state, report.node.id);
+  if (!node) return;
+  const std::set<TaskId> staging(report.staging.begin(), report.staging.end());
+  for (const JobId id : holders_of(*node)) {
+    if (report.staging.empty() && state.jobs.at(id).attempt->staging == 0) continue;
+    const JobDraft& draft = drafts.of(id);
+    if (!draft.job().attempt) continue;
+    const Attempt attempt = *draft.job().attempt;
+    for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank) {
+      const Task& task = attempt.tasks[rank];
+      const TaskId task_id = draft.task(static_cast<int>(rank));
+      const bool stages = task.phase == TaskPhase::ordered && staging.contains(task_id);
+      if (attempt.allocation.ranks[rank].node == report.node.id && !task.over() && stages != task.staging)
+        drafts.of(id).emit(TaskStaging{task_id, !stages});
+    }
+  }
+}
+
 void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed,
                 const std::set<TaskId>& gone, Time now, Drafts& drafts) {
   for (const TaskId task : gone) drafts.of(task.attempt.job).emit(TaskLost{task, why_gone(report.node.id)});
@@ -176,6 +196,7 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
       ++strays;
   }
   miss_tasks(state, report, listed, gone, now, drafts);
+  if (!foreign) see_staging(state, report, drafts);
   drafts.settle_all();
 
   const Node* known = find_node(state, report.node.id);

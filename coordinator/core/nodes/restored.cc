@@ -137,6 +137,10 @@ bool is_foreign(const ClusterState& state, const ClusterName& cluster) {
   return !cluster.id.empty() && !state.cluster.id.empty() && cluster.id != state.cluster.id;
 }
 
+bool was_lost(const ClusterState& state, JobId highest) {
+  return highest >= state.next_job && is_likely(highest, state.next_job);
+}
+
 bool is_of_the_future(const ClusterState& state, const NodeDescription& node, TaskId task) {
   if (task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job)) return true;
   if (was_unknown(state, node.id, task)) return true;

@@ -14,6 +14,9 @@ namespace podium {
 
 bool is_foreign(const ClusterState& state, const ClusterName& cluster);
 
+// Whether a later database than this one gave this number, and those before it, to jobs.
+bool was_lost(const ClusterState& state, JobId highest);
+
 // Whether a task of this node was ordered by a later database than this one.
 bool is_of_the_future(const ClusterState& state, const NodeDescription& node, TaskId task);
 

@@ -26,7 +26,7 @@ constexpr ExitMeaning kWorkerExits[] = {
      Retry::requeue},
     {static_cast<int>(WorkerExit::diverged), "the loss is not a number", Retry::never},
     {static_cast<int>(WorkerExit::no_device), "its device or the driver is missing", Retry::move},
-    {static_cast<int>(WorkerExit::saved), "saved and left after SIGTERM", Retry::requeue},
+    {static_cast<int>(WorkerExit::saved), "saved and left when told to", Retry::requeue},
 };
 
 // The codes that launchers and Megatron share; a shell reports a signal as 128 + its number.
@@ -34,6 +34,7 @@ constexpr ExitMeaning kCommandExits[] = {
     {16, "wants to run again on other hardware", Retry::move},
     {17, "its results failed their validation", Retry::never},
     {75, "asks to be queued again", Retry::requeue},
+    {static_cast<int>(WorkerExit::saved), "saved and left", Retry::requeue},
     {93, "asks not to be queued again", Retry::never},
     {134, "aborted, often by the NCCL watchdog", Retry::failure},
     {137, "killed, or out of memory", Retry::failure},
@@ -73,8 +74,8 @@ std::string_view signal_name(int signal) {
 
 bool ended_by(const TaskExit& exit, int signal) { return exit.signal == signal || exit.code == 128 + signal; }
 
-bool saved_and_left(const TaskExit& exit, bool user_program) {
-  return !user_program && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
+bool saved_and_left(const TaskExit& exit) {
+  return exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
 }
 
 // Whether neither the program nor an order of this coordinator ended it.
@@ -142,7 +143,7 @@ bool may_still_run(TaskPhase phase, const TaskExit& exit) {
 Blame blame_for(const TaskExit& exit, bool stopping, bool user_program) {
   if (was_taken(exit.cause) || (exit.cause == ExitCause::ordered && !stopping)) return Blame::taken;
   if (exit.succeeded()) return Blame::none;
-  if (saved_and_left(exit, user_program)) return stopping ? Blame::stopped : Blame::left;
+  if (saved_and_left(exit)) return stopping ? Blame::stopped : Blame::left;
   if (exit.cause == ExitCause::ordered && exit.code == 0 && exit.signal == 0) return Blame::none;
   if (!user_program && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::peer_lost))
     return Blame::peer_lost;

@@ -1,5 +1,7 @@
 #include "coordinator/core/state/job.h"
 
+#include "common/base/check.h"
+#include "common/model/stopping.h"
 #include "coordinator/core/state/names.h"
 
 namespace podium {
@@ -36,18 +38,54 @@ const Task* find_task(const Attempt& attempt, int rank, const NodeId& node) {
 std::optional<Time> next_timer(const Job& job) {
   if (!job.attempt) return job.not_before;
   if (job.attempt->stop != StopCause::none) return std::nullopt;
-  return job.attempt->created + job.request.walltime;
+  return last_call(job);
+}
+
+Time last_call(const Job& job) {
+  return job.attempt->created + std::max(job.request.walltime - job.request.before_walltime, Duration{});
+}
+
+// What is asked for is for saving. Ranks whose gang is broken can save nothing together, and most of them
+// hang.
+Duration grace_for(const Job& job, StopCause cause, Time now) {
+  const Duration own = job.request.grace;
+  switch (cause) {
+    case StopCause::task_failed:
+    case StopCause::node_lost:
+    case StopCause::not_started:
+      return std::min(own, kUsualGrace);
+    case StopCause::walltime:
+      return std::max(own, job.attempt->created + job.request.walltime - now);
+    case StopCause::none:
+    case StopCause::preempted:
+    case StopCause::cancelled:
+    case StopCause::requeued:
+    case StopCause::resized:
+    case StopCause::paused:
+      return own;
+  }
+  PODIUM_CHECK(false, "unknown StopCause");
 }
 
 std::optional<Time> next_deadline(const Job& job, const Limits& limits) {
   if (!job.attempt) return std::nullopt;
-  if (job.attempt->stopping) return *job.attempt->stopping + limits.stop_within;
-  if (job.state == JobState::starting) return job.attempt->created + start_within(*job.attempt, limits);
-  return std::nullopt;
+  if (job.attempt->stopping) return *job.attempt->stopping + stop_within(*job.attempt, limits);
+  if (job.state != JobState::starting) return std::nullopt;
+  const std::optional<Time> ready = ready_to_start(*job.attempt);
+  return ready ? std::optional(*ready + start_within(*job.attempt, limits)) : std::nullopt;
+}
+
+std::optional<Time> ready_to_start(const Attempt& attempt) {
+  if (attempt.staging > 0) return std::nullopt;
+  return std::max(attempt.created, attempt.staged.value_or(attempt.created));
 }
 
 Duration start_within(const Attempt& attempt, const Limits& limits) {
   return limits.start_within + fence_wait(attempt, limits);
+}
+
+Duration stop_within(const Attempt& attempt, const Limits& limits) {
+  return stopping::ends_within(limits.stop_within, attempt.grace);
 }
 
 Duration fence_wait(const Attempt& attempt, const Limits& limits) {

@@ -57,6 +57,7 @@ struct Task {
   TaskPhase phase = TaskPhase::ordered;
   std::int64_t pid = 0;
   bool listed = false;                // the agent has reported it; it is never started again
+  bool staging = false;               // its node does not have its inputs yet; it starts once it has
   std::optional<TaskExit> exit;       // when exited; when lost, only the message has a meaning
   std::optional<Time> missing_since;  // since when its node's reports lack it, after it ran
 
@@ -79,10 +80,11 @@ enum class StopCause {
 };
 
 // How likely a task's exit is the root cause of its attempt's failure, in ascending order; of equal exits the
-// first to fail by its own record counts, else the first to arrive. stopped: it was told to stop and left on SIGTERM. peer_lost: it is a victim, and
-// counts only where no other rank failed. killed: it may have hung. left: it saved and left without an order,
-// often because another rank was told to; like taken, this excuses the job. taken: its agent, its node or a
-// SIGTERM that Podium did not send ended it, so the job is not to blame for anything that its ranks did.
+// first to fail by its own record counts, else the first to arrive. stopped: it was told to stop and left on
+// SIGTERM. peer_lost: it is a victim, and counts only where no other rank failed. killed: it may have hung.
+// left: it saved and left without an order, often because another rank was told to; like taken, this excuses
+// the job. taken: its agent, its node or a SIGTERM that Podium did not send ended it, so the job is not to
+// blame for anything that its ranks did.
 enum class Blame { none, stopped, peer_lost, killed, failed, left, taken };
 
 struct Attempt {
@@ -94,8 +96,11 @@ struct Attempt {
   std::int64_t first_checkpoint = -1;  // the job's newest checkpoint when this attempt was created
   StopCause stop = StopCause::none;
   std::optional<Time> stopping;  // since when it is being stopped
+  Duration grace = kUsualGrace;  // from then, until its tasks are killed
   std::optional<int> culprit;    // the rank to blame if this attempt fails
   Blame blame = Blame::none;     // and how surely
+  int staging = 0;               // tasks that wait for their inputs
+  std::optional<Time> staged;    // since when a task that did has them
   bool fenced = false;  // a task of an older attempt may still run, so this one starts behind a fence
 
   // Whether the rank's devices are still allocated to the job: an attempt that is being stopped returns them
@@ -172,15 +177,27 @@ std::string describe(const Resize& resize);
 // Null where the attempt has no such rank, or has it on another node.
 const Task* find_task(const Attempt& attempt, int rank, const NodeId& node);
 
-// When the job next needs a Tick: at the end of its walltime or of its back-off.
+// When the job next needs a Tick: at the last call or at the end of its back-off.
 std::optional<Time> next_timer(const Job& job);
+
+// When an attempt is told to stop for its walltime: at its end, or so long before as the job asks for.
+Time last_call(const Job& job);
+
+// How long the tasks of its attempt have to leave when they are told to at `now`, and why.
+Duration grace_for(const Job& job, StopCause cause, Time now);
 
 // By when the job's attempt must have started or, if it is being stopped, must have ended
 // (nodes/deadlines.h).
 std::optional<Time> next_deadline(const Job& job, const Limits& limits);
 
-// How long the tasks of an attempt wait behind their fence, and by when its nodes must have started them.
+// From when the nodes of an attempt have all that they need to start its tasks: the later of its creation and
+// the end of staging. Nothing while a task waits for its inputs.
+std::optional<Time> ready_to_start(const Attempt& attempt);
+
+// How long the tasks of an attempt wait behind their fence, and how long its nodes may take to start them and
+// to end them.
 Duration fence_wait(const Attempt& attempt, const Limits& limits);
 Duration start_within(const Attempt& attempt, const Limits& limits);
+Duration stop_within(const Attempt& attempt, const Limits& limits);
 
 }  // namespace podium

@@ -8,6 +8,7 @@
 #include "common/base/time.h"
 #include "common/model/job.h"
 #include "common/model/lease.h"
+#include "common/model/stopping.h"
 
 namespace podium {
 
@@ -57,10 +58,10 @@ struct Limits {
   Duration missing_after = std::chrono::seconds(15);  // of reports that lack a task; then it is lost
   Duration longest_pause =
       std::chrono::seconds(10);  // a longer gap between turns is the coordinator's own: no silence counts
-  // How long a reporting node may take to start a task, and to end one: of stop_within, tasks have 30 s to
-  // leave before they are killed, and the kernel has the rest. See nodes/deadlines.h.
+  // How long a reporting node may take to start a task, and to end one that has the usual grace period; what
+  // is beyond that period is for the node (common/model/stopping.h). See nodes/deadlines.h.
   Duration start_within = std::chrono::minutes(2);
-  Duration stop_within = std::chrono::minutes(2);
+  Duration stop_within = stopping::kUsualWithin;
 
   bool operator==(const Limits&) const = default;
 };

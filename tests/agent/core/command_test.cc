@@ -191,9 +191,17 @@ TEST(MakeCommand, StartsTorchrunItselfWhereItIsTheLauncher) {
   const auto command = make_command(start, kPaths, {});
   EXPECT_THAT(command->arguments, ElementsAre("/bin/sh", "-c", HasSubstr("exec torchrun \"$@\""), "torchrun",
                                               "--tee=1", "train.py", "--out=/home/jobs/12/3/1"));
-  EXPECT_THAT(command->environment, IsSupersetOf({"PET_NNODES=2", "PET_NODE_RANK=0", "PET_NPROC_PER_NODE=2",
-                                                  "PET_RDZV_ID=12.3", "PET_RDZV_BACKEND=c10d",
-                                                  "PET_RDZV_ENDPOINT=10.0.0.1:29503", "PET_MAX_RESTARTS=0"}));
+  EXPECT_THAT(
+      command->environment,
+      IsSupersetOf({"PET_NNODES=2", "PET_NODE_RANK=0", "PET_NPROC_PER_NODE=2", "PET_RDZV_ID=12.3",
+                    "PET_RDZV_BACKEND=c10d", "PET_RDZV_ENDPOINT=10.0.0.1:29503", "PET_RDZV_CONF=is_host=true",
+                    "PET_MAX_RESTARTS=0", "PET_LOG_DIR=/home/jobs/12/3/1/torchrun", "PYTHONUNBUFFERED=1"}));
+  EXPECT_THAT(command->environment, Not(Contains(StartsWith("PET_LOCAL_ADDR="))));
+  TaskPaths paths = kPaths;
+  paths.address = "10.0.0.2";
+  start.launch.node_rank = 1;
+  EXPECT_THAT(make_command(start, paths, {})->environment,
+              IsSupersetOf({"PET_RDZV_CONF=is_host=false", "PET_LOCAL_ADDR=10.0.0.2"}));
 }
 
 TEST(MakeCommand, LinesThatAreReadForMetricsComeAsTheyArePrinted) {

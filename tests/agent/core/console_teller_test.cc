@@ -82,7 +82,8 @@ TEST(ConsoleTeller, WritesEventsWithTheirMarks) {
 TEST(ConsoleTeller, WritesTheGoldenFileAndReadsIt) {
   const std::string golden = read_file(test::source_path("tests/golden/console.jsonl"));
   ConsoleTeller teller(reader(), {});
-  teller.read(StreamKind::err, "  Num examples = 40", 20, kNow);
+  teller.read(StreamKind::err, "***** Running training *****", 30, kNow);
+  teller.read(StreamKind::err, "  Num examples = 40", 60, kNow);
   teller.read(StreamKind::out, "iteration 10/ 500 | lm loss: nan |", 30, kNow);
   teller.pass_over(StreamKind::err, 5000, kNow + 5ms);
   EXPECT_EQ(teller.text(), golden);
@@ -93,6 +94,7 @@ TEST(ConsoleTeller, WritesTheGoldenFileAndReadsIt) {
   mark.memory.step = 10;
   mark.memory.steps = 500;
   mark.memory.counts = false;
+  mark.memory.banner = true;
   mark.memory.examples = 40;
   EXPECT_EQ(mark_in(lines_of(golden).back()), mark);
 }
@@ -110,6 +112,7 @@ TEST(ConsoleTeller, TellsOnceHowManyStepsThereAre) {
 // Killed after any line of what it wrote, an agent goes on as if it had not been.
 TEST(ConsoleTeller, GoesOnAfterAnyOfItsLines) {
   Output output;
+  output.print("***** Running training *****");
   output.print("  Num examples = 40");
   output.print("  Num Epochs = 4");
   output.print("  Total optimization steps = 40");
@@ -228,8 +231,9 @@ class ConsoleReaderOf : public testing::Test {
 TEST_F(ConsoleReaderOf, LetsRankZeroTellUnlessTheProgramChooses) {
   EXPECT_EQ(read_by(0), "mtlr");
   EXPECT_EQ(read_by(3), "ml");
-  launch_.spec.launcher = Launcher::torchrun;
-  EXPECT_EQ(read_by(1), "mlr") << "Hugging Face's prints on every node";
+  launch_.spec.processes = Processes::node;
+  EXPECT_EQ(read_by(1), "mtlr") << "torchrun numbers the nodes itself";
+  launch_.spec.processes = Processes::device;
   launch_.spec.metrics = {{"transformers"}, {}};
   EXPECT_EQ(read_by(1), "none");
   launch_.spec.metrics = {};

@@ -40,6 +40,17 @@ TEST(Reconcile, LeaseAllowsNoLongerGraceThanTheCoordinatorWaits) {
   EXPECT_EQ(kill_at(10s, 30s), 15s);
 }
 
+// The coordinator starts the job elsewhere once the lease and what follows it are over.
+TEST(Reconcile, AGracePeriodOfAnyLengthEndsWithTheLease) {
+  NodeOrders orders = orders_of({kStop});
+  orders.tasks[0].launch.grace = 1h;
+  const ProcessTable table = table_of({{kTask, terminating(kNow + 1h)}});
+  const Actions before = look(orders, table, kNow + 90s - 1ms);
+  EXPECT_EQ(text_of(before), "");
+  EXPECT_EQ(before.wake_at, kNow + 90s);
+  EXPECT_EQ(text_of(look(orders, table, kNow + 90s)), "kill 1.1.0");
+}
+
 TEST(Reconcile, TheSharedFenceLetsTasksOutliveASilentCoordinator) {
   NodeOrders orders = orders_of({kRun});
   orders.orphan = 12h;

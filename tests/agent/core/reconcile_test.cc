@@ -109,6 +109,30 @@ TEST(Reconcile, StopGivesTheOrdersGracePeriod) {
   EXPECT_EQ(actions.wake_at, kNow + 7s);
 }
 
+// A restarted agent tells it again, and must not begin the period anew.
+TEST(Reconcile, NoLaterAgentMakesTheGracePeriodLonger) {
+  Process told = kRunning;
+  told.kill_by = kNow + 3s;
+  const Actions actions = look(orders_of({kStop}), table_of({{kTask, told}}), kNow);
+  EXPECT_EQ(std::get<TerminateTask>(actions.list.at(0)).kill_at, kNow + 3s);
+  told.kill_by = kNow + 31s;
+  const Actions sooner = look(orders_of({kStop}), table_of({{kTask, told}}), kNow);
+  EXPECT_EQ(std::get<TerminateTask>(sooner.list.at(0)).kill_at, kNow + 30s);
+  const Actions left = look(orders_of({kRun}), table_of({{kTask, told}}), kNow + 60s);
+  EXPECT_EQ(std::get<TerminateTask>(left.list.at(0)).kill_at, kNow + 31s) << "at the end of the lease";
+}
+
+// A job with ten minutes until its walltime is cancelled.
+TEST(Reconcile, OrdersMayMakeTheGracePeriodShorter) {
+  TaskOrder stop = kStop;
+  stop.launch.grace = 5s;
+  const Actions actions = look(orders_of({stop}), table_of({{kTask, terminating(kNow + 50s)}}), kNow);
+  ASSERT_EQ(text_of(actions), "terminate 1.1.0");
+  EXPECT_EQ(std::get<TerminateTask>(actions.list[0]).kill_at, kNow + 5s);
+  stop.launch.grace = 2h;
+  EXPECT_EQ(text_of(look(orders_of({stop}), table_of({{kTask, terminating(kNow + 50s)}}), kNow)), "");
+}
+
 TEST(Reconcile, RefusalsSayHowTheTaskEnded) {
   const Actions actions = look(orders_of({kStop}), table_of({}), kNow);
   EXPECT_EQ(std::get<RefuseTask>(actions.list.at(0)).exit,
@@ -142,6 +166,21 @@ TEST(Reconcile, SaysWhyATaskIsToldToLeave) {
   EXPECT_EQ(cause({kRun}, table, kNow + 61s), ExitCause::lease);
   table.leaving = true;
   EXPECT_EQ(cause({kRun}, table, kNow), ExitCause::agent_stopped);
+}
+
+TEST(Reconcile, ATaskStartsOnceItsInputsAreThereAndEndsWhereItCannotHaveThem) {
+  TaskOrder order = kRun;
+  order.launch.spec.inputs = {{"corpus", "corpus", ""}};
+  const NodeOrders orders = orders_of({order});
+  ProcessTable table = table_of({});
+  EXPECT_EQ(text_of(look(orders, table, kNow)), "");
+  table.inputs[kTask] = std::nullopt;
+  EXPECT_EQ(text_of(look(orders, table, kNow)), "start 1.1.0");
+  const TaskExit failure{0, 0, "no corpus", ExitCause::cannot_run};
+  table.inputs[kTask] = failure;
+  const Actions actions = look(orders, table, kNow);
+  ASSERT_EQ(text_of(actions), "refuse 1.1.0");
+  EXPECT_EQ(std::get<RefuseTask>(actions.list[0]).exit, failure);
 }
 
 TEST(Reconcile, AnAgentThatLeavesStartsNothing) {

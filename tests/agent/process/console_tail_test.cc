@@ -83,6 +83,23 @@ TEST_F(ConsoleTailTest, ReadsProgressBarsThatAreDrawnOver) {
   EXPECT_TRUE(tail_->look(false, now_, 10s));
 }
 
+// Neither a line's end nor a number in it is told where the line is cut.
+TEST_F(ConsoleTailTest, TellsNothingOfAWordThatIsCut) {
+  print(std::string(kLongestConsoleLine - 10, 'x') + " loss 123456789\n");
+  look();
+  EXPECT_THAT(told(), ElementsAre());
+}
+
+TEST_F(ConsoleTailTest, AnotherAgentTellsNothingOfTheRestOfALine) {
+  print("loss 1 " + std::string(100'000, 'x'));
+  look();
+  EXPECT_THAT(told(), ElementsAre(1));
+  open();
+  print(" loss 2\nloss 3\n");
+  look();
+  EXPECT_THAT(told(), ElementsAre(1, 3));
+}
+
 // At whatever byte an agent is killed in its writing, the next tells the rest.
 TEST_F(ConsoleTailTest, AnotherAgentGoesOn) {
   print("loss 1\nwords\nloss 2\nloss 3\n");
@@ -110,14 +127,15 @@ TEST_F(ConsoleTailTest, WhatAProgramWroteIntoItsFileTellsNothingTwice) {
 
 TEST_F(ConsoleTailTest, ReadsTheBannerBeforeTheNumbersItIsOf) {
   print("{'loss': 7, 'epoch': 1.0}\n");
-  print("  Num Epochs = 2\n  Total optimization steps = 100\n", StreamKind::err);
+  print("***** Running training *****\n  Num Epochs = 2\n  Total optimization steps = 100\n",
+        StreamKind::err);
   look();
   EXPECT_THAT(file(), HasSubstr(R"("step":50)"));
 }
 
 TEST_F(ConsoleTailTest, CutsLongLines) {
   print("loss 1 " + std::string(200'000, 'x') + " loss 2\nloss 3\n" + std::string(20'000, 'y') +
-        " loss 4\nloss 5" + std::string(100'000, 'z'));
+        " loss 4\nloss 5 " + std::string(100'000, 'z'));
   look();
   EXPECT_THAT(told(), ElementsAre(1, 3, 5));
   print(" loss 6\nloss 7\n");
@@ -145,6 +163,8 @@ TEST_F(ConsoleTailTest, PassesOverWhatIsTooFarBehind) {
 // The middle of long output is freed. A line that reaches into the hole is none.
 TEST_F(ConsoleTailTest, PassesOverOutputThatIsGone) {
   std::string text = "loss 1\nloss 2\n";
+  text.resize(4096 - 6, '.');
+  text += "\nloss 77\n";  // of which a 7 remains
   text.resize(3 * 4096 - 4, '.');
   text += "loss 99\nloss 3\n";
   print(text);

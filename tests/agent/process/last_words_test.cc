@@ -35,6 +35,9 @@ TEST(RecordedError, SaysWhen) {
        {"", "{", "[]", R"({"message": {"message": "x"}})", R"({"timestamp": "soon"})", R"({"timestamp": -3})",
         R"({"timestamp": "99999999999999"})", R"({"message": {"extraInfo": 7, "timestamp": []}})"})
     EXPECT_EQ(recorded_seconds(file), 0) << file;
+  std::string deep = R"({"timestamp": )";
+  deep.append(500'000, '[').append(500'000, ']');
+  EXPECT_EQ(recorded_seconds(deep + "}"), 0);
 }
 
 TEST(RecordedError, IsOneLine) {

@@ -56,6 +56,7 @@ class SpawnTest : public testing::Test {
     request.cgroup = cgroup_;
     request.numa = numa_;
     request.environment = {"PATH=/usr/bin:/bin", mark()};
+    request.environment.insert(request.environment.end(), variables_.begin(), variables_.end());
     if (!workdir_.empty()) request.environment.push_back("PODIUM_WORKDIR=" + workdir_.string());
     shim_ = spawn_shim(request);
     std::string said(1000, '\0');
@@ -99,6 +100,7 @@ class SpawnTest : public testing::Test {
   fs::path cgroup_;
   int numa_ = -1;
   fs::path workdir_;
+  std::vector<std::string> variables_;  // beside those that every task has
   SpawnedShim shim_;
 };
 

@@ -37,7 +37,7 @@ Root Cause (first observed failure):
 [0]:
   time      : 2026-06-08_19:04:45
   host      : c561-007.stampede3.tacc.utexas.edu
-  rank      : 4 (local_rank: 0)
+  rank      : 0 (local_rank: 0)
   exitcode  : 3 (pid: 102930)
   error_file: <N/A>
   traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
@@ -49,8 +49,16 @@ TEST(TorchrunFailure, IsThatOfTheProcessThatFailedFirst) {
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code, 3);
   EXPECT_EQ(failure->signal, 0);
-  EXPECT_EQ(failure->rank, 4);
-  EXPECT_EQ(failure->message, "RuntimeError: Connection closed by peer");
+  EXPECT_EQ(failure->rank, 0);
+  EXPECT_EQ(describe(*failure), "process of rank 0: ValueError: no shard 7");
+}
+
+// Of older versions, whose lines do not say whose they are.
+TEST(TorchrunFailure, NamesTheLastExceptionWhereNobodySaysWhoseItIs) {
+  std::string report = kReport;
+  for (std::size_t at; (at = report.find("[rank0]: ")) != std::string::npos;) report.erase(at, 9);
+  EXPECT_EQ(describe(torchrun_failure(report).value()),
+            "process of rank 0 failed; the last exception: ValueError: no shard 7");
 }
 
 // A run on eight GPUs whose process ran out of memory.
@@ -75,7 +83,16 @@ Root Cause (first observed failure):
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code, 0);
   EXPECT_EQ(failure->signal, 9);
-  EXPECT_EQ(failure->message, "");
+  EXPECT_EQ(describe(*failure), "process of rank 4 failed");
+}
+
+TEST(TorchrunFailure, EndsAsAProcessCan) {
+  const std::string report = kReport;
+  const std::size_t at = report.find("exitcode  : 3");
+  for (const char* code : {"0", "256", "-65", "2147483647", "-2147483648", "99999999999", "x"})
+    EXPECT_FALSE(torchrun_failure(std::string(report).replace(at + 12, 1, code))) << code;
+  EXPECT_EQ(torchrun_failure(std::string(report).replace(at + 12, 1, "255"))->code, 255);
+  EXPECT_EQ(torchrun_failure(std::string(report).replace(at + 12, 1, "-64"))->signal, 64);
 }
 
 TEST(TorchrunFailure, IsNoneWithoutAReport) {
@@ -86,17 +103,20 @@ TEST(TorchrunFailure, IsNoneWithoutAReport) {
     EXPECT_FALSE(torchrun_failure(report.substr(0, cut))) << cut;
 }
 
-TEST(FirstException, IsTheOneThatEndedTheProgram) {
-  EXPECT_EQ(first_exception("warning\nTraceback (most recent call last):\n  File \"a\"\nKeyError: 'x'\n\n"
-                            "During handling of the above exception, another exception occurred:\n\n"
-                            "Traceback (most recent call last):\n  File \"b\"\nValueError: y\nmore\n"),
+TEST(LastException, IsTheOneThatEndedTheProgram) {
+  const auto all = [](std::string_view) { return true; };
+  EXPECT_EQ(last_exception("warning\nTraceback (most recent call last):\n  File \"a\"\nKeyError: 'x'\n\n"
+                           "During handling of the above exception, another exception occurred:\n\n"
+                           "Traceback (most recent call last):\n  File \"b\"\nValueError: y\nmore\n",
+                           all),
             "ValueError: y");
-  EXPECT_EQ(first_exception("[default1]:Traceback (most recent call last):\n[default1]:  File \"a\"\n"
-                            "[default0]:all is well\n[default1]:OSError: [Errno 28] No space left\n"),
+  EXPECT_EQ(last_exception("[default1]:Traceback (most recent call last):\n[default1]:  File \"a\"\n"
+                           "[default0]:all is well\n[default1]:OSError: [Errno 28] No space left\n",
+                           all),
             "OSError: [Errno 28] No space left");
   for (const char* text : {"", "ValueError: x", "Traceback (most recent call last):\n  File",
                            "[[[\n]:\nTraceback (most recent call last):"})
-    EXPECT_EQ(first_exception(text), "") << text;
+    EXPECT_EQ(last_exception(text, all), "") << text;
 }
 
 }  // namespace

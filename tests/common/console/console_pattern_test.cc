@@ -35,7 +35,10 @@ TEST(ConsolePattern, TellsNothingOfAGroupThatHoldsNoNumber) {
   EXPECT_THAT(values_of(either.match("acc=0.5")), UnorderedElementsAre(Pair("acc", 0.5)));
   EXPECT_TRUE(either.match("loss=high").empty());
   EXPECT_TRUE(either.match("nothing").empty());
-  EXPECT_EQ(pattern("s(?P<step>[-0-9]+)").match("s-5").step, std::nullopt);
+  const ConsolePattern steps = pattern(R"(s(?P<step>\S+) (?P<loss>\S+))");
+  EXPECT_EQ(steps.match("s8 2").step, 8);
+  for (const std::string line : {"s-5 2", "s9.5 2", "s99999999999999999999 2"})
+    EXPECT_TRUE(steps.match(line).empty()) << line << " has values of no step";
 }
 
 TEST(ConsolePattern, MatchesLinesThatAreNoText) {
@@ -49,6 +52,9 @@ TEST(ConsolePattern, SaysWhatIsWrong) {
   EXPECT_THAT(mistake("loss=([0-9.]+)"), HasSubstr("names no metric; write (?P<loss>"));
   EXPECT_THAT(mistake(std::string(1001, 'a')), HasSubstr("has more than 1000 bytes"));
   EXPECT_THAT(mistake("(?P<a>((x{100}){100}){100})"), HasSubstr("RE2"));
+  EXPECT_THAT(mistake("(?<loss>[0-9]+)"), HasSubstr("a named group reads (?P<loss>"));
+  EXPECT_THAT(mistake("(?P<a__>[0-9]+)"), HasSubstr("begins or ends with __"));
+  EXPECT_THAT(mistake("((a|b){0,400})(?P<l>[ab])"), HasSubstr("is too large"));
 }
 
 // An expression that takes a search with backtracking longer than the age of the universe.

@@ -44,8 +44,9 @@ TEST(ConsoleReader, GoesOnFromItsMemory) {
   const ConsoleReader of = reader({"megatron", "transformers", "lightning"}, {});
   ConsoleMemory memory;
   for (const std::string_view line :
-       {"  Num examples = 100", "  Num Epochs = 2", "  Total optimization steps = 200",
-        " iteration 7/ 200 | lm loss: 3 |", "Epoch 0: 1/2 [0<1, 1it/s, loss=4]"})
+       {"***** Running training *****", "  Num examples = 100", "  Num Epochs = 2",
+        "  Total optimization steps = 200", " iteration 7/ 200 | lm loss: 3 |",
+        "Epoch 0: 1/2 [0<1, 1it/s, loss=4]"})
     of.read(line, memory);
   ConsoleMemory again = console_memory_from_json(nlohmann::json::parse(to_json(memory).dump()));
   EXPECT_EQ(again, memory);
@@ -68,15 +69,39 @@ TEST(ConsoleReader, NamesEveryMistake) {
 TEST(ConsoleNumber, IsWhatProgramsPrint) {
   EXPECT_EQ(console_number(" 2.5E+00 "), 2.5);
   EXPECT_EQ(console_number("+1,234.5"), 1234.5);
-  for (const std::string_view text : {"", " ", "1.2.3", "12ms", "0x10", "1 2", "--1"})
+  EXPECT_EQ(console_number("-1,234,567"), -1234567);
+  for (const std::string_view text : {"", " ", "1.2.3", "12ms", "0x10", "1 2", "--1", "+-5", "0,57", "1,2",
+                                      ",123", "1234,567", "1,23,456", "0.123,456", "1,2345"})
     EXPECT_EQ(console_number(text), std::nullopt) << text;
   EXPECT_EQ(console_number(std::string(65, '1')), std::nullopt);
   EXPECT_EQ(console_count(" 1,234 "), 1234);
   EXPECT_EQ(console_number(std::string(63, '0') + "1"), 1);
   EXPECT_EQ(console_count(std::string(63, '0') + "1"), 1);
   EXPECT_EQ(console_count(std::string(64, '0') + "1"), std::nullopt);
-  for (const std::string_view text : {"", "-1", "1.0", "99999999999999999999"})
+  EXPECT_EQ(console_count("9007199254740992"), 9007199254740992);
+  for (const std::string_view text : {"", "-1", "1.0", "9007199254740993", "9223372036854775807", "0,5"})
     EXPECT_EQ(console_count(text), std::nullopt) << text;
+}
+
+TEST(ConsoleReader, SeesThroughColours) {
+  ConsoleMemory memory;
+  const ConsoleLine line =
+      reader({}, {"^loss (?P<loss>[0-9.]+)$"}).read("\x1b[1;32mloss \x1b[0m0.5\x1b[K\x1b", memory);
+  EXPECT_THAT(values_of(line), UnorderedElementsAre(Pair("loss", 0.5)));
+  EXPECT_TRUE(reader({"transformers"}, {}).read("{'lo\x01ss_loss': 1}", memory).empty());
+}
+
+TEST(ConsoleReader, BoundsTheValuesOfALine) {
+  std::string bar = "Epoch 0: 1/2 [0<1, 1it/s";
+  for (int i = 0; i < 500; ++i) bar += ", a" + std::to_string(i) + "=1";
+  ConsoleMemory memory;
+  EXPECT_EQ(reader({"lightning"}, {}).read(bar + "]", memory).values.size(), kMostConsoleValues);
+}
+
+TEST(ConsoleMemory, IsReadFromWhatAnotherVersionWrote) {
+  const ConsoleMemory memory = console_memory_from_json({{"step", 7}, {"of_the_future", {1, 2}}});
+  EXPECT_EQ(memory.step, 7);
+  EXPECT_TRUE(memory.counts);
 }
 
 // Any bytes at all, most of them near what the parsers look for.

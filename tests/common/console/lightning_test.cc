@@ -51,6 +51,16 @@ TEST_F(Lightning, ReadsWhatValidationAddsAtTheSameStep) {
   EXPECT_EQ(line.step, 938);
   EXPECT_THAT(values_of(line),
               UnorderedElementsAre(Pair("train/loss", 0.25), Pair("eval/loss", 0.5), Pair("test/acc", 0.75)));
+  EXPECT_THAT(
+      values_of(read("Epoch 1: 1/938 [00:12<00:00, 80.90it/s, v_num=0, train_loss=0.125, val_loss=0.5, "
+                     "test_acc=0.75]")),
+      UnorderedElementsAre(Pair("train/loss", 0.125)))
+      << "of the evaluation before";
+  EXPECT_EQ(
+      values_of(read("Epoch 1: 2/938 [00:12<00:00, 80.90it/s, v_num=0, train_loss=0.125, val_loss=0.25, "
+                     "test_acc=0.75]"))
+          .at("eval/loss"),
+      0.25);
 }
 
 TEST_F(Lightning, PassesOverAllElse) {

@@ -106,6 +106,21 @@ TEST_F(Megatron, ReadsEveryLossOfAnEvaluation) {
                                    Pair("eval/reg_loss", 7631.986), Pair("eval/reg_perplexity", 4.851652e8)));
 }
 
+// GPT-NeoX's.
+TEST_F(Megatron, ReadsUnderscores) {
+  const ConsoleLine line = read(
+      " samples/sec: 51.234 | iteration       10/      50 | elapsed time per iteration (ms): 9876.5 | "
+      "learning "
+      "rate: 6.0E-04 | approx flops per GPU: 150.3TFLOPS | lm_loss: 7.1E+00 | loss scale: 4096.0 |");
+  EXPECT_EQ(line.step, 10);
+  EXPECT_EQ(values_of(line).at("train/loss"), 7.1);
+  const ConsoleLine held_out =
+      read(" validation results at iteration 100 | lm_loss value: 6.9E+00 | lm_loss_ppl value: 9.9E+02 |");
+  EXPECT_EQ(held_out.step, 100);
+  EXPECT_THAT(values_of(held_out),
+              UnorderedElementsAre(Pair("eval/loss", 6.9), Pair("eval/perplexity", 990)));
+}
+
 TEST_F(Megatron, GivesTheLastEvaluationTheLastIteration) {
   constexpr std::string_view kLast =
       " validation loss at the end of training for test data | lm loss value: 5.741563E+00 | lm loss PPL: "

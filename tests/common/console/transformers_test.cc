@@ -62,7 +62,20 @@ TEST_F(Transformers, FindsTheStepByTheBanner) {
 }
 
 // With max_steps the epochs of the banner are rounded up.
+// Each evaluation has a banner of its own.
+TEST_F(Transformers, TakesNoBannerButThatOfTraining) {
+  for (const std::string_view line :
+       {"***** Running training *****", "  Num examples = 67,349", "  Num Epochs = 3",
+        "  Total train batch size (w. parallel, distributed & accumulation) = 32",
+        "  Total optimization steps = 6,315", "{'loss': 0.4, 'epoch': 1.0}", "***** Running Evaluation *****",
+        "  Num examples = 872", "  Batch size = 8"})
+    read(line);
+  EXPECT_EQ(read("{'eval_loss': 0.3, 'epoch': 1.0}").step, 2105);
+  EXPECT_EQ(read("{'loss': 0.2, 'epoch': 1.5}").step, 3158);
+}
+
 TEST_F(Transformers, FindsTheStepOfAPartOfAnEpochByItsExamples) {
+  read("***** Running training *****");
   read("  Num examples = 100,000");
   read("  Num Epochs = 1");
   read("  Total train batch size (w. parallel, distributed & accumulation) = 100");
@@ -92,7 +105,11 @@ TEST_F(Transformers, PassesOverAllElse) {
         "{'ids': [1], 'loss': 1}", "{loss: 1}", "Num Epochs = many", " = "})
     EXPECT_TRUE(read(line).empty()) << line;
   EXPECT_EQ(memory_, ConsoleMemory{});
-  EXPECT_EQ(read("{'loss': 1.0, 'epoch': 1e300}").step, std::nullopt);
+  EXPECT_TRUE(read("  Num Epochs = 3").empty());
+  EXPECT_EQ(memory_, ConsoleMemory{}) << "not of a training";
+  for (const std::string_view line : {"{'loss': 1.0, 'epoch': 1e300}", "{'loss': 1.0, 'epoch': -1}",
+                                      "{'loss': 1.0, 'step': nan}", "{'loss': 1.0, 'step': 1e18}"})
+    EXPECT_EQ(read(line).step, std::nullopt) << line;
 }
 
 }  // namespace

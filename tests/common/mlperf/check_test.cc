@@ -123,6 +123,52 @@ TEST(MlperfCheck, ABenchmarkWithoutRulesHereIsTold) {
   EXPECT_TRUE(has({5, 0}, Benchmark::bert));
 }
 
+TEST(MlperfCheck, WhatIsEvaluatedBeforeTheRunDoesNotCount) {
+  Story early;
+  early.say("eval_accuracy", 0.73, {{"epoch_num", 7}});
+  Story story = begun("open", "bert", 448);
+  EXPECT_EQ(rules_broken(early.text + ended(story).text, {3, 0}),
+            (std::vector<std::string>{"order", "target"}));
+  // Behind run_start, with a time before it.
+  Story told = begun("open", "bert", 448);
+  told.time -= 2500;
+  told.say("eval_accuracy", 0.73, {{"epoch_num", 7}});
+  told.time += 2500;
+  EXPECT_EQ(rules_broken(ended(told).text, {3, 0}), (std::vector<std::string>{"order", "target"}));
+}
+
+TEST(MlperfCheck, TimesFallNoFurtherThanRanksClocksDiffer) {
+  const auto broken = [](std::int64_t back) {
+    Story story = begun("open", "bert", 448);
+    story.say("eval_accuracy", 0.72, {{"epoch_num", 77}});
+    story.time -= back + 1000;
+    story.say("tracked_stats", 1);
+    story.time += back + 1000;
+    return check(read_log(ended(story).text), {3, 0});
+  };
+  EXPECT_TRUE(broken(1000).empty());
+  ASSERT_EQ(broken(1001).size(), 1u);
+  EXPECT_EQ(broken(1001)[0].rule, "times");
+  EXPECT_EQ(broken(1001)[0].line, 15);
+  EXPECT_EQ(broken(1001)[0].message,
+            "tracked_stats has a time 1001 ms before eval_accuracy of line 14, which stands above it");
+}
+
+TEST(MlperfCheck, CountsAreNumbers) {
+  for (const json& count : {json("77"), json(-1), json(nullptr)}) {
+    Story story = begun("open", "bert", 448);
+    story.say("eval_accuracy", 0.72, {{"epoch_num", count}});
+    EXPECT_EQ(rules_broken(ended(story).text, {3, 0}), std::vector<std::string>{"eval_accuracy/value"})
+        << count;
+  }
+  for (const char* key : {"epoch_start", "epoch_stop", "eval_start", "eval_stop", "block_stop"}) {
+    Story story = begun("open", "bert", 448);
+    story.say(key, nullptr, {{"epoch_num", "1"}, {"first_epoch_num", "1"}});
+    story.say("eval_accuracy", 0.72, {{"epoch_num", 77}});
+    EXPECT_EQ(rules_broken(ended(story).text, {3, 0}), std::vector<std::string>{std::string(key) + "/value"});
+  }
+}
+
 TEST(MlperfCheck, SamplesMayBeToldAsSuch) {
   Story story = begun("closed", "gpt3", 1536);
   for (const char* key :

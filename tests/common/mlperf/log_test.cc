@@ -49,6 +49,11 @@ TEST(MlperfLog, NumbersBrokenLines) {
         << time;
   EXPECT_EQ(broken(with("INTERVAL_START", "START")),
             "event_type is not INTERVAL_START, INTERVAL_END or POINT_IN_TIME");
+  for (const char* space : {"7", "null", "\"mine\""})
+    EXPECT_EQ(broken(with("\"namespace\": \"\"", std::string("\"namespace\": ") + space)),
+              "namespace is not the empty text that MLPerf Training's is");
+  EXPECT_EQ(broken(with("1593152760458", "1e999")), "the text behind :::MLLOG is not JSON");
+  EXPECT_EQ(broken(with("1593152760458", "NaN")), "the text behind :::MLLOG is not JSON");
   EXPECT_EQ(broken(with("run_start", "")), "key is not a name");
   EXPECT_EQ(broken(with("run_start", std::string(201, 'k'))), "key is not a name");
   EXPECT_EQ(broken(with(R"({"file": "a.py", "lineno": 7})", "3")), "metadata is not an object");

@@ -65,6 +65,18 @@ TEST(Codec, ALaunchOfACommandMayHaveTheTokenOfItsRun) {
   EXPECT_EQ(launch_from_json(file).run_token, launch.run_token);
 }
 
+TEST(Codec, AnOrderOfAMeasuredRunSaysWhatTheCoordinatorsClockShows) {
+  NodeOrders orders;
+  orders.tasks.emplace_back().launch = launch_from_json(golden("launch.json"));
+  EXPECT_FALSE(to_json(orders)["tasks"][0].contains("clock"));
+  orders.tasks[0].clock = {Duration{-5}, 3, from_millis(1'700'000'000'000), 2};
+  const json file = to_json(orders);
+  EXPECT_EQ(
+      file["tasks"][0]["clock"],
+      (json{{"ahead_ms", -5}, {"first_start_ms", 1'700'000'000'000}, {"first_steps", 2}, {"steps", 3}}));
+  EXPECT_EQ(node_orders_from_json(file).tasks.at(0).clock, orders.tasks[0].clock);
+}
+
 // The hash of the checkpoint stands where an older program passes over it.
 TEST(Codec, AnOlderProgramReadsTheFirstWeightsThatAreOfOneCheckpointAlone) {
   Launch launch = launch_from_json(golden("launch.json"));
@@ -170,6 +182,7 @@ TEST(Codec, ADeviceThatMeasuresLittleReportsThatAlone) {
   file.erase("readings");
   file.erase("ended");
   file.erase("package_joules");
+  file.erase("staging");
   for (const char* key : {"numa", "paths"}) file["node"]["devices"][1].erase(key);
   EXPECT_EQ(to_json(node_report_from_json(file)), file) << "agents from before readings report as they did";
 }

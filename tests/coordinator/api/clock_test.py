@@ -15,7 +15,7 @@ import unittest
 
 LIBRARY = sys.argv.pop(2)
 
-from daemon import AGENT, BINARY, Agent, Daemon, chunk, spec, wait_for  # noqa: E402
+from daemon import AGENT, BINARY, MEASURED, Agent, Daemon, chunk, spec, wait_for  # noqa: E402
 
 YEAR = 365 * 24 * 3600
 
@@ -108,6 +108,23 @@ class Clock(unittest.TestCase):
         self.assertIn(leapt, self.excluded([3600]))
         self.assertNotIn("clock", str(self.excluded([3600])))
         self.assertIn("the machine's clock is 1h ahead of the cluster's time;", self.daemon.read_log())
+
+    def test_a_measured_run_knows_how_often_the_clock_was_set(self):
+        agent = Agent(self.daemon)
+
+        def clock_of_second_attempt(between):
+            self.daemon.submit(MEASURED)
+            agent.run(agent.wait_for_order("start"))
+            between()
+            agent.finish(code=1)
+            [launch] = agent.wait_for_order("start")
+            agent.run([launch])
+            agent.finish()
+            return launch["clock"]
+
+        self.assertEqual(clock_of_second_attempt(lambda: self.restart_at(3600)), {"steps": 1})
+        self.assertEqual(clock_of_second_attempt(lambda: self.restart_at(3600)), {"steps": 1}, "the same as before it")
+        self.assertEqual(clock_of_second_attempt(lambda: self.restart_at(7200)), {"steps": 2})
 
     def expect_right_times(self, job, before_ms):
         """Of a job that reached its target at once, on a node whose clock says something else."""

@@ -20,6 +20,20 @@ USER = "user-token-for-these-tests"
 AGENT = "agent-token-for-these-tests"
 WAIT = 60  # seconds until something that should have happened is declared not to
 
+# A training that MLPerf's rules measure.
+MEASURED = """version: 1
+name: measured
+model: {preset: bert-tiny}
+data: {train: text.txt, tokenizer: {wordpiece: vocab.txt}}
+training:
+  optimizer: {name: lamb, lr: 1e-3}
+  schedule: {steps: 1000}
+  batch: {global: 256, micro: 8}
+resources: {devices: 1, kind: cpu, walltime: 1h}
+evaluate: {data: heldout.txt}
+mlperf: {benchmark: bert, division: open}
+"""
+
 
 class Reply:
     def __init__(self, response, body):
@@ -207,9 +221,9 @@ class Agent:
     def wait_for_order(self, action):
         deadline = time.monotonic() + WAIT
         while time.monotonic() < deadline:
-            found = [task["launch"] for task in self.orders() if task["action"] == action]
-            if found:
-                return found
+            orders = [task for task in self.orders() if task["action"] == action]
+            if orders:
+                return [order["launch"] | {"clock": order.get("clock")} for order in orders]
         raise TimeoutError(f"no order to {action}")
 
     def run(self, launches):

@@ -54,6 +54,48 @@ class FaultsTest(unittest.TestCase):
             c.start(run_name="one more")
             self.assertEqual(daemon.get("/jobs").json()["total"], 5)
 
+    def test_an_older_copy_of_the_database_gives_no_run_of_another_its_id(self):
+        with Daemon() as daemon:
+            c = Client(daemon)
+            kept = c.start()
+            daemon.terminate()
+            copy = {file: file.read_bytes() for file in daemon.home.glob("podium.db*")}
+            daemon.start()
+            lost = [c.start() for _ in range(3)]
+            c.log(lost[2], "m", 1, 1)
+            daemon.kill()
+            for file in daemon.home.glob("podium.db*"):
+                file.unlink()
+            for file, content in copy.items():
+                file.write_bytes(content)
+            for _ in range(2):
+                daemon.start()
+                fresh = c.start()
+                self.assertNotIn(fresh, [kept, *lost])
+                c.post("runs/log-metric", run_id=lost[2], key="m", value=2, timestamp=2, expect=404, code="RESOURCE_DOES_NOT_EXIST")
+                lost.append(fresh)
+                daemon.kill()
+            self.assertEqual([int(run[16:], 16) for run in lost], [2, 3, 4, 5, 6])  # and none is left out without need
+
+    def test_a_start_notes_the_numbers_that_were_given_before(self):
+        with Daemon() as daemon:
+            c = Client(daemon)
+            daemon.terminate()
+            copy = {file: file.read_bytes() for file in daemon.home.glob("podium.db*")}
+            daemon.start()
+            lost = c.start()
+            daemon.terminate()
+            (daemon.home / "highest-job").unlink()  # as by a version that knew of none
+            daemon.start()
+            c.fetch(lost)
+            daemon.kill()
+            for file in daemon.home.glob("podium.db*"):
+                file.unlink()
+            for file, content in copy.items():
+                file.write_bytes(content)
+            daemon.start()
+            self.assertNotEqual(c.start(), lost)
+
     def test_a_disk_that_is_nearly_full_is_told_as_one_that_may_pass(self):
         with Daemon("--disk-reserve", "1000000TB") as daemon:
             full = Client(daemon)

@@ -1,5 +1,7 @@
 """MLflow's runs: their life, params, tags and inputs, and who may change them."""
 
+import gzip
+import json
 import unittest
 
 from daemon import USER, spec
@@ -191,6 +193,53 @@ class RunsTest(MlflowTest):
         broken = self.daemon.request("POST", PREFIX + "runs/log-batch", '{"a":' + "[" * 200_000, USER)
         self.assertEqual((broken.status, broken.json()["error_code"]), (400, "BAD_REQUEST"))
 
+    def test_a_body_that_is_not_read_is_told_why(self):
+        c = self.client
+        run = c.start()
+
+        def told(body, **headers):
+            reply = self.daemon.request("POST", PREFIX + "runs/log-metric", body, USER, Content_Type="application/json", **headers)
+            self.assertEqual((reply.status, reply.json()["error_code"]), (400, "BAD_REQUEST"))
+            return reply.json()["message"]
+
+        point = {"run_id": run, "key": "a", "value": float("nan"), "timestamp": 1}
+        self.assertIn("write it as text, \"NaN\"", told(json.dumps(point)))
+        packed = gzip.compress(json.dumps(point | {"value": 1}).encode())
+        self.assertIn("Content-Encoding gzip", told(packed, Content_Encoding="gzip"))
+        self.assertIn("not UTF-8", told(b'{"key": "\xe4"}'))
+        self.assertIn("from byte", told('{"key": '))
+        self.assertIn("must be a JSON object", told("[]"))
+        self.assertEqual(c.latest(run), {})
+
+    def test_one_run_is_named(self):
+        c = self.client
+        run, other = c.start(), c.start()
+        c.post("runs/log-metric", run_id=run, run_uuid=run, key="a", value=1, timestamp=1)
+        c.post("runs/log-metric", run_id=run, run_uuid=other, key="a", value=1, timestamp=2, **INVALID)
+        c.get("runs/get", run_id=run, run_uuid=other, **INVALID)
+        c.post("runs/log-metric", run_id="", run_uuid=other, key="a", value=1, timestamp=3)
+        self.assertEqual((c.latest(run), c.latest(other)), ({"a": (0, 1, 1.0)}, {"a": (0, 3, 1.0)}))
+
+    def test_names_have_no_control_characters(self):
+        c = self.client
+        run = c.start()
+        for bad in ("a\nb", "a\tb", "\x7f", "\x1b[31m"):
+            c.post("runs/create", run_name=bad, **INVALID)
+            c.post("runs/update", run_id=run, run_name=bad, **INVALID)
+            c.post("runs/set-tag", run_id=run, key="mlflow.runName", value=bad, **INVALID)
+            c.post("runs/create", user_id=bad, **INVALID)
+            c.post("experiments/create", name=bad, **INVALID)
+            for dataset in ({"name": bad, "digest": "d"}, {"name": "n", "digest": bad}):
+                c.post("runs/log-inputs", run_id=run, datasets=[{"dataset": dataset | {"source_type": "s", "source": "{}"}}], **INVALID)
+        c.post("runs/update", run_id=run, run_name="größer als 1")
+
+    def test_a_run_ends_no_sooner_than_it_begins(self):
+        c = self.client
+        run = c.start(start_time=5000)
+        c.post("runs/update", run_id=run, status="FINISHED", end_time=4999)
+        info = c.fetch(run)["info"]
+        self.assertEqual((info["status"], info["start_time"], info["end_time"]), ("FINISHED", 5000, 5000))
+
     def test_inputs_are_kept(self):
         c = self.client
         run = c.start()
@@ -201,8 +250,16 @@ class RunsTest(MlflowTest):
         inputs = c.fetch(run)["inputs"]
         self.assertEqual(inputs["dataset_inputs"], [dataset])
         self.assertEqual(inputs["model_inputs"], [{"model_id": "m-1"}])
+        c.post("runs/log-inputs", run_id=run, datasets=[{"dataset": dataset["dataset"]}])
+        self.assertEqual(c.fetch(run)["inputs"]["dataset_inputs"], [dataset], "what it is for is kept")
         self.assertIn(run, [r["info"]["run_id"] for r in c.search("dataset.name = 'wiki' and datasets.context = 'training'")["runs"]])
+        self.assertEqual([r["info"]["run_id"] for r in c.search("`datasets`.name IN ('wiki', 'x') and dataset.context NOT IN ('test')")["runs"]], [run])
+        self.assertEqual(c.found("dataset.digest IN ('other')"), [])
         c.post("runs/log-inputs", run_id=run, datasets=[{"dataset": {"name": "x"}}], **INVALID)
+        for tags in ([1], ["a"], {}, "a", [{"value": "no key"}], [{"key": 1}], [{"key": "k", "value": []}], [{"key": "k"}] * 101):
+            c.post("runs/log-inputs", run_id=run, datasets=[dataset | {"tags": tags}], **INVALID)
+        c.post("runs/log-inputs", run_id=run, datasets=[dataset | {"tags": None}])
+        self.assertEqual(c.fetch(run)["inputs"]["dataset_inputs"], [dataset])
         many = [{"model_id": f"many-{i}"} for i in range(998)]
         for _ in range(2):  # the second time as by a client that has missed the answer
             c.post("runs/log-inputs", run_id=run, models=many)

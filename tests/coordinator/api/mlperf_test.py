@@ -6,7 +6,7 @@
 import json
 import unittest
 
-from daemon import USER, Agent, Daemon, chunk, spec, wait_for
+from daemon import MEASURED, USER, Agent, Daemon, chunk, spec, wait_for
 
 LINE = ':::MLLOG {"namespace":"","time_ms":%d,"event_type":"POINT_IN_TIME","key":"seed","value":1,"metadata":{}}\n'
 ROW = {"benchmark": "mlperf-bert", "what": "BERT-Large to 0.72 masked-LM accuracy", "hardware": "1xanvil", "devices": 8, "batch": 448,
@@ -52,6 +52,62 @@ class Logs(unittest.TestCase):
         self.agent.deliver(chunk(second[0], "stdout", 0, both))
         self.assertEqual(self.log(job).body, both)
 
+    def test_a_log_that_is_cut_is_none(self):
+        mebibyte = 1 << 20
+        lines = (LINE.encode() % 1) * (mebibyte // len(LINE % 1))
+        noise = b"step\n" * (mebibyte // 5)
+        for name, parts in (("long", [lines] * 17), ("late", [LINE.encode() % 1] + [noise] * 65)):
+            job = self.daemon.submit(spec(name, 2)).json()["jobs"][0]["id"]
+            launches = self.start()
+            at = 0
+            for part in parts:
+                self.agent.deliver(chunk(launches[0], "stdout", at, part))
+                at += len(part)
+            reply = self.log(job)
+            self.assertEqual(reply.status, 422, name)
+            self.assertIn("cannot be told whole", reply.json()["detail"])
+            self.agent.finish(code=0)
+
+    def test_a_log_of_which_something_was_not_kept_is_none(self):
+        noise = b"step\n" * ((1 << 20) // 5)
+        with Daemon("--log-limit", "4MB") as daemon:
+            agent = Agent(daemon)
+            agent.orders()
+            for name, begin, status, words in (("gap", LINE.encode() % 1, 422, "bytes of its output were not kept"),
+                                               ("none", b"", 404, "has told no line of a log of MLPerf that is found here")):
+                job = daemon.submit(spec(name)).json()["jobs"][0]["id"]
+                launches = agent.wait_for_order("start")
+                agent.run(launches)
+                at = 0
+                for part in [begin] + [noise] * 8:
+                    self.assertEqual(agent.deliver(chunk(launches[0], "stdout", at, part)).status, 200)
+                    at += len(part)
+                agent.finish()
+
+                def told():
+                    reply = daemon.get(f"/jobs/{job}/mlperf")
+                    return reply.status == status and words in reply.json()["detail"]
+
+                wait_for(told, "the output that is dropped")
+
+    def test_an_attempt_that_may_find_no_log_knows_the_first_start(self):
+        for options, trained in ((("--nothing-shared",), True), (("--nothing-shared",), False), ((), True)):
+            with Daemon(*options) as daemon:
+                agent = Agent(daemon)
+                agent.orders()
+                job = daemon.submit(MEASURED).json()["jobs"][0]["id"]
+                first = agent.wait_for_order("start")
+                self.assertIsNone(first[0]["clock"])
+                agent.run(first)
+                wait_for(lambda: daemon.get(f"/jobs/{job}").json()["started_ms"], "the first start")
+                started = daemon.get(f"/jobs/{job}").json()["started_ms"]
+                if trained:
+                    event = {"type": "started", "t": 1, "step": 0, "steps": 9, "parameters": 1, "device": "cpu:0"}
+                    self.assertEqual(agent.deliver(chunk(first[0], "events", 0, json.dumps(event).encode() + b"\n")).status, 200)
+                agent.finish(code=1)
+                again = agent.wait_for_order("start")
+                self.assertEqual(again[0]["clock"], {"first_start_ms": started, "first_steps": 0} if options and trained else None)
+
     def test_no_such_job(self):
         for job in ("9", "0", "x"):
             self.assertEqual(self.log(job).status, 404)
@@ -83,6 +139,14 @@ class Published(unittest.TestCase):
             self.assertEqual([(row["batch"], row["value"]) for row in self.rows(daemon)], [(448, 18.7), (512, 18.752)])
             self.assertEqual(self.counts(self.post(daemon, ROW | {"value": 18.7})), (0, 0, 1))
             self.assertEqual(daemon.get("/board").json()["benchmarks"], [])  # never among the records
+
+    def test_a_figure_that_every_build_has_is_there_under_any_name(self):
+        with Daemon() as daemon:
+            shipped = daemon.get("/published?benchmark=mlperf-bert").json()["published"][0]
+            row = {key: value for key, value in shipped.items() if value is not None and key != "file"} | {"hardware": "anvils"}
+            self.assertEqual(self.counts(self.post(daemon, row)), (0, 0, 1))
+            self.assertEqual(self.counts(self.post(daemon, row | {"value": row["value"] + 1})), (1, 0, 0))
+            self.assertEqual(self.counts(self.post(daemon, row)), (0, 1, 0))  # of what was imported itself it is news
 
     def test_what_is_wrong_is_told_and_nothing_kept(self):
         with Daemon() as daemon:

@@ -32,7 +32,7 @@ class ArtifactFilesTest : public testing::Test {
   }
 
   static std::optional<std::string> content(const ArtifactFiles& files, const Parts& path, JobId run = kRun) {
-    const std::optional<ArtifactFile> file = files.open(run, path);
+    const std::optional<TreeFile> file = files.open(run, path);
     if (!file) return std::nullopt;
     std::string text(static_cast<std::size_t>(file->bytes) + 1, '\0');
     text.resize(static_cast<std::size_t>(::read(file->fd.get(), text.data(), text.size())));
@@ -71,7 +71,7 @@ TEST_F(ArtifactFilesTest, IsForItsOwnerAlone) {
 TEST_F(ArtifactFilesTest, ReplacesAFileWhole) {
   ArtifactFiles files(folder());
   put(files, {"a"}, "one");
-  const ArtifactFile before = *files.open(kRun, {"a"});
+  const TreeFile before = *files.open(kRun, {"a"});
   put(files, {"a"}, "other");
   EXPECT_EQ(content(files, {"a"}), "other");
   EXPECT_EQ(before.bytes, 3);
@@ -132,9 +132,9 @@ TEST_F(ArtifactFilesTest, ListsAFolderByName) {
   put(files, {"b.txt"}, "four");
   put(files, {"a", "deep"}, "x");
   put(files, {".hidden"}, "");
-  const std::vector<ArtifactEntry> all{{".hidden", false, 0}, {"a", true, 0}, {"b.txt", false, 4}};
+  const std::vector<TreeEntry> all{{".hidden", false, 0}, {"a", true, 0}, {"b.txt", false, 4}};
   EXPECT_EQ(files.list(kRun, {}), all);
-  EXPECT_EQ(files.list(kRun, {"a"}), (std::vector<ArtifactEntry>{{"deep", false, 1}}));
+  EXPECT_EQ(files.list(kRun, {"a"}), (std::vector<TreeEntry>{{"deep", false, 1}}));
   for (const Parts& none : {Parts{"b.txt"}, Parts{"c"}, Parts{"a", "deep", "er"}})
     EXPECT_TRUE(files.list(kRun, none).empty());
   EXPECT_TRUE(files.list(JobId{8}, {}).empty());
@@ -149,7 +149,7 @@ TEST_F(ArtifactFilesTest, RemovesFilesAndFolders) {
   EXPECT_TRUE(files.remove(kRun, {"e"}));
   EXPECT_FALSE(files.remove(kRun, {"e"}));
   EXPECT_TRUE(files.remove(kRun, {"a", "b"}));
-  EXPECT_EQ(files.list(kRun, {"a"}), (std::vector<ArtifactEntry>{{"d", false, 1}}));
+  EXPECT_EQ(files.list(kRun, {"a"}), (std::vector<TreeEntry>{{"d", false, 1}}));
   EXPECT_TRUE(files.remove(kRun, {}));
   EXPECT_FALSE(files.remove(kRun, {}));
   EXPECT_TRUE(files.list(kRun, {}).empty());
@@ -169,7 +169,7 @@ TEST_F(ArtifactFilesTest, FollowsNoLinks) {
   EXPECT_FALSE(files.open(kRun, {"link"}).has_value());
   EXPECT_EQ(content(files, {"folder", "secret"}), std::nullopt);
   EXPECT_TRUE(files.list(kRun, {"folder"}).empty());
-  EXPECT_EQ(files.list(kRun, {}), (std::vector<ArtifactEntry>{{"real", false, 3}}));
+  EXPECT_EQ(files.list(kRun, {}), (std::vector<TreeEntry>{{"real", false, 3}}));
   EXPECT_TRUE(files.list(JobId{9}, {}).empty());
   EXPECT_NE(put(files, {"folder", "new"}, "x"), std::nullopt);
   EXPECT_NE(put(files, {"new"}, "x", JobId{9}), std::nullopt);

@@ -95,7 +95,7 @@ TEST(Crash, LosesNothingThatWasAcknowledged) {
   Store store(home, post);
   const SystemClock clock;
   CommandLoop loop(io.get_executor(), store, clock, store.load({}));
-  loop.start();
+  loop.start({0});
   const auto work = [&]() -> boost::asio::awaitable<void> {
     const auto streams = read_streams({"node-1"}, chunk(1, 0, checkpoint_line(50)));
     const auto saved = checkpoints_in(**streams, [](TaskId) { return true; });

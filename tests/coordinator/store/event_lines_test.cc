@@ -15,6 +15,7 @@ TEST(MetricsLine, AgreesWithTheCodec) {
       R"({"type":"metrics","t":5,"step":7,"values":{"a":1.5,"b/c":-2e-3}})",
       R"( { "values" : { "a" : 0 } , "step":1,"t":-1, "type":"metrics" } )",
       R"({"step":1,"t":2,"type":"metrics","values":{}})",
+      R"({"read":{"memory":{"step":7},"stdout":9},"step":1,"t":2,"type":"metrics","values":{"x":3}})",
       R"({"step":1,"t":2,"type":"metrics","values":{"x":"Infinity","y":"-Infinity"}})",
   };
   for (const char* line : lines) {
@@ -47,6 +48,9 @@ TEST(MetricsLine, LeavesEverythingElseToTheCodec) {
       R"({"type":"metrics","t":5,"step":7,"values":{"a":1},"extra":1})",
       R"({"type":"metrics","t":5,"t":6,"step":7,"values":{"a":1}})",
       R"({"type":"metrics","t":5,"step":7,"values":{"a":1})",
+      R"({"type":"metrics","t":5,"step":7,"values":{"a":1},"read":{"b":{}})",
+      R"({"type":"metrics","t":5,"step":7,"values":{"a":1},"read":{"b\"}":1}})",
+      R"({"type":"metrics","t":5,"step":7,"values":{"a":1},"read":1})",
   };
   for (const char* line : lines) {
     MetricsLine fast;

@@ -417,6 +417,110 @@ TEST_F(Runs, LimitsOfParamsAndTagsAndInputs) {
   EXPECT_FALSE(change(run, AddRunInputs{{{"dataset", "x", "{}"}}}));
 }
 
+TEST_F(Runs, TheBytesOfOneAreLimited) {
+  const JobId run = track(1);
+  const std::string large(1 << 20, 'x');
+  for (int i = 0; i < 31; ++i) ASSERT_TRUE(change(run, LogToRun{{}, {}, {{std::to_string(i), large}}}));
+  const auto refused = change(run, LogToRun{{{"m", 1, 1, 1}}, {{"p", large}}, {}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(describe(refused.errors()), testing::HasSubstr("log what is long as an artifact"));
+  EXPECT_TRUE(history(run, "m").empty());
+  EXPECT_FALSE(change(run, AddRunInputs{{{"model", "m", large}}}));
+  // One that takes another's place adds what it is longer by.
+  EXPECT_TRUE(change(run, LogToRun{{}, {}, {{"3", large}, {"4", std::string(7, 'y')}}}));
+  EXPECT_TRUE(change(run, LogToRun{{}, {{"p", large}}, {}}));
+  EXPECT_FALSE(change(run, LogToRun{{}, {}, {{"q", large}}}));
+  const std::string body(200 * 1024, 'x');
+  for (const char* id : {"a", "b", "c", "d", "e"})
+    EXPECT_TRUE(change(run, AddRunInputs{{{"model", id, body}}})) << id;
+  EXPECT_FALSE(change(run, AddRunInputs{{{"model", "f", body}}}));
+  EXPECT_TRUE(change(run, AddRunInputs{{{"model", "a", body}}}));
+  EXPECT_TRUE(change(run, RemoveRunTag{"5"}));
+  EXPECT_TRUE(change(run, AddRunInputs{{{"model", "f", body}}}));
+  EXPECT_TRUE(change(track(2), LogToRun{{}, {{"p", large}}, {}})) << "which is another run";
+}
+
+TEST_F(Runs, TheBytesOfOneAreLimitedWithinATransaction) {
+  const JobId run = track(1);
+  const std::string large(1 << 20, 'x');
+  std::vector<RunChange> changes;
+  for (int i = 0; i < 40; ++i) changes.push_back({0, run, LogToRun{{}, {{std::to_string(i), large}}, {}}});
+  const auto answers = change_at_once(changes);
+  EXPECT_EQ(std::ranges::count_if(answers, [](const auto& each) { return each.second; }), 31);
+}
+
+TEST_F(Runs, ThePointsOfOneAreLimited) {
+  const JobId run = track(1);
+  log(run, {{"m", 1, 1, 1}});
+  Database(folder_.path() / "podium.db", Access::write, 1000)
+      .run("UPDATE series SET points = " + std::to_string(kMostRunPoints - 2));
+  Store again(folder_.path(), at_once());
+  const auto change_again = [&](std::vector<RunPoint> points) {
+    std::promise<bool> done;
+    RunChange change{0, run, LogToRun{std::move(points), {}, {}}};
+    again.change(std::make_shared<const RunChange>(std::move(change)),
+                 [&](const Result<std::int64_t>& result) { done.set_value(result.ok()); });
+    return done.get_future().get();
+  };
+  EXPECT_FALSE(change_again({{"n", 1, 1, 1}, {"n", 2, 1, 1}, {"n", 3, 1, 1}}));
+  EXPECT_TRUE(change_again({{"n", 1, 1, 1}, {"n", 2, 1, 1}}));
+  EXPECT_FALSE(change_again({{"n", 3, 1, 1}}));
+}
+
+TEST_F(Runs, AnInputKeepsTheTagsThatAreNotToldAgain) {
+  const JobId run = track(1);
+  const auto told = [&](const std::string& body) {
+    EXPECT_TRUE(change(run, AddRunInputs{{{"dataset", "a", body}}}));
+    return reader_->runs().run(run)->data.inputs.at(0).body;
+  };
+  const std::string bare = R"({"dataset":{"name":"a"}})";
+  EXPECT_EQ(told(bare), bare);
+  const std::string tagged =
+      R"({"dataset":{"name":"a"},"tags":[{"key":"use","value":"train"},{"key":"b","value":"1"}]})";
+  EXPECT_EQ(told(tagged), tagged);
+  EXPECT_EQ(told(bare), tagged);
+  EXPECT_EQ(told(R"({"dataset":{"name":"a"},"tags":[{"key":"b","value":"2"}]})"),
+            R"({"dataset":{"name":"a"},"tags":[{"key":"b","value":"2"},{"key":"use","value":"train"}]})");
+  EXPECT_TRUE(change(run, AddRunInputs{{{"dataset", "twice", tagged}, {"dataset", "twice", bare}}}));
+  EXPECT_EQ(reader_->runs().run(run)->data.inputs.at(1).body, tagged);
+  std::string many;
+  for (int i = 0; i < 9'000; ++i) many += R"(,{"key":"k)" + std::to_string(i) + "\"}";
+  const std::string large = R"({"dataset":{"name":"a"},"tags":[{"key":"b"})" + many + "]}";
+  ASSERT_TRUE(change(run, AddRunInputs{{{"dataset", "a", large}}}));
+  EXPECT_FALSE(change(
+      run, AddRunInputs{{{"dataset", "a", R"({"tags":[{"key":")" + std::string(150'000, 'x') + "\"}]}"}}}))
+      << "together they are too large";
+}
+
+TEST_F(Runs, EndNoSoonerThanTheyBegin) {
+  const JobId run = track(1);  // at 1000
+  EXPECT_TRUE(change(run, UpdateRun{JobState::succeeded, 999, {}}));
+  EXPECT_EQ(reader_->runs().info(run)->ended_ms, 1000);
+  Commit turn;
+  turn.events = {{at_second(0), RunTracked{{2}, {1}}}};
+  turn.run = std::make_shared<const NewRun>(
+      NewRun{kDefaultRunGroup, "ahead", "ada", to_millis(at_second(90)), {}});  // by its program's clock
+  commit_now(store_, std::move(turn));
+  EXPECT_TRUE(change({2}, UpdateRun{JobState::failed, {}, {}}));
+  EXPECT_EQ(reader_->runs().info({2})->ended_ms, to_millis(at_second(90)));
+}
+
+TEST_F(Runs, ASearchThatTakesTooLongEnds) {
+  for (int i = 1; i <= 200; ++i) track(i);
+  RunQuery query;
+  query.cluster = "0123456789abcdef";
+  query.groups = {kDefaultRunGroup};
+  query.order = {{RunField::tag, "mlflow.runName", true}};
+  EXPECT_EQ(reader_->runs().search(query).rows.size(), 200u);
+  try {
+    reader_->runs().search(query, std::chrono::steady_clock::now());
+    FAIL();
+  } catch (const SqliteError& error) {
+    EXPECT_TRUE(error.is_late()) << error.what();
+  }
+  EXPECT_EQ(reader_->runs().search(query).rows.size(), 200u) << "the reader is as good as before";
+}
+
 TEST_F(Runs, SurviveANewStart) {
   const JobId run = track(1);
   log(run, {{"m", 0, 5, 3}, {"m", 0, 6, 2}});

@@ -1,6 +1,7 @@
 #include "coordinator/webhooks/webhook_config.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
@@ -105,6 +106,19 @@ TEST_F(WebhookConfigTest, ASecretOfAFileIsLongEnough) {
   EXPECT_TRUE(
       load("  - {name: a, url: 'https://x', secret_file: " + (folder_.path() / "secret").string() + "}\n")
           .ok());
+}
+
+// The coordinator never came to its end, or never began.
+TEST_F(WebhookConfigTest, ASecretIsInNoFileWithoutAnEnd) {
+  const std::filesystem::path pipe = folder_.path() / "pipe", large = folder_.path() / "large";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  write_file_atomic(large, std::string((64 << 10) + 1, 'x'));
+  for (const std::string& file :
+       {std::string("/dev/zero"), pipe.string(), folder_.path().string(), large.string()})
+    EXPECT_NE(wrong("  - {name: a, url: 'https://x', secret_file: " + file + "}\n")
+                  .find("must be a regular file of 64 KiB at most"),
+              std::string::npos)
+        << file;
 }
 
 TEST_F(WebhookConfigTest, ATimeoutIsUpToAMinute) {

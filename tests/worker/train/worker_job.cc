@@ -107,7 +107,9 @@ void WorkerJob::start(int world_size, const std::string& prefix) {
     launch.task.rank = rank;
     launch.events_path = events_path(rank);
     const std::filesystem::path path = folder_.path() / ("launch-" + std::to_string(rank) + ".json");
-    write_file_atomic(path, to_json(launch).dump());
+    nlohmann::json told = to_json(launch);
+    add_clock(clock, told);
+    write_file_atomic(path, told.dump());
     const std::string command =
         prefix + " exec '" + test::program_path("podium-worker") + "' run '" + path.string() + "'";
     ranks_.push_back(std::make_unique<Child>(std::vector<std::string>{"/bin/sh", "-c", command},

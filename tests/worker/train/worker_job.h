@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/model/launch.h"
+#include "common/model/launch_clock.h"
 #include "common/model/worker_event.h"
 #include "tests/child.h"
 #include "tests/temp_folder.h"
@@ -64,6 +65,7 @@ class WorkerJob {
 
   // Changes what the ranks are told, before `start`.
   Launch launch;
+  LaunchClock clock;
 
  private:
   std::filesystem::path events_path(int rank) const;

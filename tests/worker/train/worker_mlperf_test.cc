@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/base/boot_clock.h"
 #include "common/base/file.h"
 #include "common/mlperf/check.h"
 #include "tests/worker/train/worker_job.h"
@@ -127,6 +128,43 @@ TEST(WorkerMlperf, ARunThatIsKilledBeforeItsFirstCheckpointKeepsItsClock) {
   EXPECT_THAT(evaluated_at(log), ElementsAre(80, 160, 240));
   EXPECT_EQ(log.first("run_start")->time_ms, first.first("run_start")->time_ms);
   EXPECT_GE(log.first("block_start")->time_ms, first.lines.back().time_ms);
+}
+
+// The clock is that which the nodes share, and began with the attempts whose log is elsewhere.
+TEST(WorkerMlperf, TheClockIsTheCoordinators) {
+  const BootClock boot;
+  WorkerJob job(measured_job(10, 5));
+  const Time coordinators = from_millis(1'000'000'000'000);
+  job.clock.ahead = coordinators - boot.now();
+  ASSERT_THAT(job.run(1), Each(0)) << job.errors();
+  const auto within = [&](const Line* line) {
+    const std::int64_t since = line->time_ms - to_millis(coordinators);
+    return since >= 0 && since < 600'000;
+  };
+  for (const char* key : {"init_start", "run_start", "eval_accuracy", "run_stop"})
+    EXPECT_TRUE(within(log_of(job).first(key))) << key;
+
+  WorkerJob elsewhere(measured_job(10, 5));
+  elsewhere.clock = job.clock;
+  elsewhere.clock.first_start = coordinators - std::chrono::hours(1);
+  ASSERT_THAT(elsewhere.run(1), Each(0)) << elsewhere.errors();
+  EXPECT_EQ(log_of(elsewhere).first("run_start")->time_ms, to_millis(*elsewhere.clock.first_start));
+  EXPECT_TRUE(within(log_of(elsewhere).first("run_stop")));
+}
+
+TEST(WorkerMlperf, ARunThatIsCutOffBehindItsLastStepTellsWhatIsHeldOut) {
+  JobSpec spec = measured_job(10, 5);
+  spec.target->at_least = 1.1;  // never
+  spec.evaluate.sequences = 24;
+  WorkerJob job(spec);
+  ASSERT_THAT(job.run(2), Each(0)) << job.errors();
+  const auto path = job.checkpoints() / "mlperf.log";
+  const std::string whole = read_file(path);
+  write_file_atomic(path, whole.substr(0, whole.rfind(":::MLLOG", whole.find("block_stop"))));
+  ASSERT_THAT(job.run(2), Each(0)) << job.errors();
+  const Log log = log_of(job);
+  EXPECT_EQ(log.first("eval_samples")->value, 24);
+  EXPECT_EQ(log.first("run_stop")->metadata["status"], "aborted");
 }
 
 // Its clock stopped when it reached the target, whatever is done with the job afterwards.

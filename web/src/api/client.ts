@@ -21,6 +21,8 @@ import type {
   JobDetail,
   JobEvent,
   JobLedger,
+  JobOutput,
+  JobOutputs,
   JobPage,
   LedgerTable,
   Metric,
@@ -137,8 +139,14 @@ export const getArtifacts = async (id: number, folder: string, signal?: AbortSig
 export const artifactAddress = (folder: string, path: string) =>
   `api/2.0/mlflow-artifacts/artifacts/${`${folder}/${path}`.split("/").map(encodeURIComponent).join("/")}`;
 
-/** The bytes of an artifact, for a coordinator that wants a token of its readers. */
-export async function getArtifact(address: string): Promise<Blob> {
+export const getOutputs = (id: number, signal?: AbortSignal) =>
+  json<JobOutputs>(`/jobs/${id}/outputs?limit=1000`, { signal });
+
+export const outputAddress = (job: number, attempt: number, { rank, path }: JobOutput) =>
+  `api/v1/jobs/${job}/outputs/file?attempt=${attempt}&rank=${rank}&path=${encodeURIComponent(path)}`;
+
+/** The bytes of a file, for a coordinator that wants a token of its readers. */
+export async function getFile(address: string): Promise<Blob> {
   const response = await fetch(address, { cache: "no-store", headers: authorization() });
   if (!response.ok) throw await problemOf(response);
   return response.blob();

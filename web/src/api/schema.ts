@@ -521,6 +521,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files that were collected when the job's processes ended
+         * @description What the `outputs` of its spec name, by rank and path, whole or not there. Of an attempt each rank's are there once its node has collected them, soon after the process has ended; `ranks` tells whose are. Where the coordinator does not see the nodes' shared folder (`--shared`), `available` is false and the lists are empty.
+         */
+        get: operations["list_outputs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/outputs/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One of them, or a part of it */
+        get: operations["get_output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}/ledger": {
         parameters: {
             query?: never;
@@ -710,7 +747,7 @@ export interface paths {
         };
         /**
          * The log of MLPerf Training that a job has written
-         * @description The lines with `:::MLLOG` of rank 0's standard output, of the newest attempt that has any: of a training with `mlperf` in its spec the whole log, through its restarts. 404 where there is none.
+         * @description The lines with `:::MLLOG` of rank 0's standard output, of the newest attempt that has any: of a training with `mlperf` in its spec the whole log, through its restarts. 404 where there is none, 422 where it has 16 MiB or more, does not end within the first 64 MiB of the output, or where output was not kept.
          */
         get: operations["get_job_mlperf"];
         put?: never;
@@ -1821,6 +1858,29 @@ export interface components {
             /** @description 0 of a folder */
             bytes: number;
         };
+        JobOutputs: {
+            job: number;
+            /** @description Whether the coordinator sees the nodes' shared folder */
+            available: boolean;
+            /** @description Where they lie in the shared folder */
+            folder: string;
+            /** @description Whose these are; null where no attempt has any */
+            attempt: number | null;
+            /** @description That have outputs */
+            attempts: number[];
+            /** @description Whose outputs are collected */
+            ranks: number[];
+            /** @description Of the attempt: as many ranks as there will be, unless a node is lost before */
+            processes: number;
+            outputs: components["schemas"]["JobOutput"][];
+            /** @description There are more than `limit` */
+            more: boolean;
+        };
+        JobOutput: {
+            rank: number;
+            path: string;
+            bytes: number;
+        };
         JobFields: {
             id: number;
             revision: components["schemas"]["Revision"];
@@ -2393,6 +2453,8 @@ export interface components {
                 begun_ms?: components["schemas"]["Millis"];
                 /** @description From when its fence stands until it may start */
                 wait_ms?: number;
+                /** @description Of a run with `mlperf`: what the coordinator's clock says of it */
+                clock?: Record<string, never>;
             }[];
         };
         /** @description Whose jobs the numbers mean; the id is made with a database and the generation goes up at each start */
@@ -3272,6 +3334,71 @@ export interface operations {
                     "application/json": {
                         checkpoints: components["schemas"]["Checkpoint"][];
                     };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_outputs: {
+        parameters: {
+            query?: {
+                /** @description Whose outputs; by default the newest attempt's that has files */
+                attempt?: number;
+                /** @description Most files that are listed */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outputs of one attempt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOutputs"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_output: {
+        parameters: {
+            query: {
+                attempt: number;
+                rank: number;
+                /** @description As the list has it */
+                path: string;
+            };
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The part of it that the request's Range names */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,14 +1,12 @@
 // The files of a run, folder by folder; a click on a file saves it.
 import { useState } from "preact/hooks";
-import { artifactAddress, getArtifact } from "../api/client";
-import { explain } from "../api/problem";
-import { storedToken } from "../api/token_store";
+import { artifactAddress } from "../api/client";
 import type { ArtifactEntry, JobDetail } from "../api/types";
 import { formatBytes } from "../format/numbers";
 import { useArtifacts } from "../hooks/use_tracking";
 import { pushParams, route } from "../state/router";
+import { FileLink } from "../ui/file_link";
 import { NotYet } from "../ui/notice";
-import { saveAs } from "../ui/save_as";
 
 interface Properties {
   job: JobDetail;
@@ -58,18 +56,6 @@ interface EntryProperties {
 
 function Entry({ entry, folder, root, onFailure }: EntryProperties) {
   const path = below(folder, entry.name);
-  const address = artifactAddress(root, path);
-  // A link sends no token.
-  const save = async (event: Event) => {
-    if (storedToken() === null) return;
-    event.preventDefault();
-    onFailure("");
-    try {
-      saveAs(entry.name, await getArtifact(address));
-    } catch (error) {
-      onFailure(`${entry.name} cannot be saved: ${explain(error)}`);
-    }
-  };
   return (
     <tr>
       <th scope="row">
@@ -78,9 +64,7 @@ function Entry({ entry, folder, root, onFailure }: EntryProperties) {
             {entry.name}/
           </button>
         ) : (
-          <a href={address} download={entry.name} onClick={(event) => void save(event)}>
-            {entry.name}
-          </a>
+          <FileLink name={entry.name} address={artifactAddress(root, path)} onFailure={onFailure} />
         )}
       </th>
       <td class="number">{entry.folder ? "" : formatBytes(entry.bytes)}</td>

@@ -4,6 +4,7 @@ import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
+import { namesOutputs } from "../model/outputs";
 import { NotHere } from "../ui/notice";
 import { lazy } from "../ui/lazy";
 import { Tabs } from "../ui/tabs";
@@ -20,6 +21,7 @@ const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 const SpecView = lazy(async () => (await import("../job/spec_view")).SpecView, null);
 const RunView = lazy(async () => (await import("../job/run_view")).RunView, null);
+const OutputList = lazy(async () => (await import("../job/output_list")).OutputList, null);
 const HistoryList = lazy(async () => (await import("../job/history_list")).HistoryList, null);
 
 export function JobPage({ id }: { id: number }) {
@@ -74,6 +76,9 @@ function JobLower({ job, history, changes }: LowerProperties) {
           { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
           { id: "ledger", title: "Ledger", content: () => <LedgerView job={job.id} changes={changes} /> },
           { id: "run", title: "Run", content: () => <RunView job={job} /> },
+          ...(namesOutputs(job.spec)
+            ? [{ id: "outputs", title: "Outputs", content: () => <OutputList job={job} /> }]
+            : []),
           { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
           { id: "history", title: "History", content: () => <HistoryList history={history} /> },
         ]}

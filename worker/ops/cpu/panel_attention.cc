@@ -1,9 +1,9 @@
 #include "worker/ops/cpu/panel_attention.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
+#include "worker/ops/cpu/claims.h"
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/panel_product.h"
 #include "worker/ops/cpu/product_epilogue.h"
@@ -190,10 +190,13 @@ void panel_attention(Context& context, const AttentionShape& shape, ConstTensorV
   with_float_type(qkv.dtype, [&]<class T>(Type<T>) {
     std::vector<HeadWorker<T>> workers;  // made here: scratch memory is one thread's
     for (int i = 0; i < context.threads; ++i) workers.emplace_back(context, shape, qkv);
-    std::atomic<std::int64_t> claimed = 0;
+    Claims claims(tasks.count(), context.threads);
 #pragma omp parallel num_threads(context.threads)
-    for (std::int64_t i = claimed++; i < tasks.count(); i = claimed++)
-      workers[static_cast<std::size_t>(omp_get_thread_num())].compute(tasks[i], out_scale, out);
+    {
+      const int thread = omp_get_thread_num();
+      for (std::int64_t i = claims.next(thread); i < tasks.count(); i = claims.next(thread))
+        workers[static_cast<std::size_t>(thread)].compute(tasks[i], out_scale, out);
+    }
   });
 }
 

@@ -53,9 +53,16 @@ PanelTasks::PanelTasks(Context& context, ConstTensorView x, const PanelWeight& w
   if (weight.type == DType::i8) x_sums_ = row_sums(context, x);
 }
 
+// The panel that is the i-th in turn. Those of queries, keys and values are taken head by head, so that a
+// head is in the caches of one thread, which then attends to it (panel_attention.h).
+std::int64_t PanelTasks::panel_at(std::int64_t i) const {
+  const bool heads = weight_.out == 3 * weight_.in && weight_.panels() % 3 == 0;
+  return heads ? i % 3 * (weight_.panels() / 3) + i / 3 : i;
+}
+
 PanelTask PanelTasks::operator[](std::int64_t index) const {
   const Range rows = part_of(x_.shape[0], 1, index / weight_.panels(), chunks_);
-  const std::int64_t panel = index % weight_.panels(), count = rows.end - rows.begin;
+  const std::int64_t panel = panel_at(index % weight_.panels()), count = rows.end - rows.begin;
   const std::int64_t tiles = divided_up(count, kTileRows), column = panel * kPanelOutputs;
   return {.panel = weight_.panel(panel),
           .row = rows.begin,

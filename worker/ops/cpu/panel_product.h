@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 
+#include "worker/ops/cpu/claims.h"
 #include "worker/ops/cpu/panels.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/tensor/context.h"
@@ -67,6 +67,7 @@ class PanelTasks {
  private:
   static constexpr std::int64_t kMostChunkRows = 128;
 
+  std::int64_t panel_at(std::int64_t i) const;
   Range words_of(std::int64_t block) const;
   TileTask first_tile(const PanelTask& task, const PanelTask* following, std::int64_t block) const;
   // Multiplies a tile of so many rows, and goes on to the next one.
@@ -84,13 +85,16 @@ void multiply_by_panels(Context& context, ConstTensorView x, const PanelWeight& 
                         const Finish& finish) {
   const ArenaScope scope(context.scratch);
   const PanelTasks tasks(context, x, weight);
-  std::atomic<std::int64_t> claimed = 0;
+  Claims claims(tasks.count(), context.threads);
 #pragma omp parallel num_threads(context.threads)
-  for (std::int64_t index = claimed++; index < tasks.count();) {
-    const std::int64_t following = claimed++;
-    const PanelTask task = tasks[index], next = tasks[std::min(following, tasks.count() - 1)];
-    tasks.compute(task, following < tasks.count() ? &next : nullptr, finish);
-    index = following;
+  {
+    const int thread = omp_get_thread_num();
+    for (std::int64_t index = claims.next(thread); index < tasks.count();) {
+      const std::int64_t following = claims.next(thread);
+      const PanelTask task = tasks[index], next = tasks[std::min(following, tasks.count() - 1)];
+      tasks.compute(task, following < tasks.count() ? &next : nullptr, finish);
+      index = following;
+    }
   }
 }
 

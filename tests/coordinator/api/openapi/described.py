@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import tempfile
 import unittest
 
 import jsonschema
@@ -37,13 +38,15 @@ class Described(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.called = set()
-        cls.daemon = Daemon("--services", "127.0.0.1:0", webhooks=WEBHOOKS)
+        cls.shared = tempfile.TemporaryDirectory()
+        cls.daemon = Daemon("--services", "127.0.0.1:0", "--shared", cls.shared.name, webhooks=WEBHOOKS)
         cls.agent = Agent(cls.daemon, devices=2)
         cls.agent.orders()
 
     @classmethod
     def tearDownClass(cls):
         cls.daemon.close()
+        cls.shared.cleanup()
 
     def check(self, method, template, status, reply):
         """Holds `reply` to the description of the operation."""

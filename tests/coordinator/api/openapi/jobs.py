@@ -1,6 +1,7 @@
 """The life of a job, what operators change of it, and what it is compared and repeated by."""
 
 import json
+import pathlib
 import time
 
 from daemon import USER, Agent, chunk, metric_lines, spec
@@ -73,6 +74,17 @@ class Jobs(Described):
         listed = self.call("GET", "/jobs/{job}/artifacts", path=path + "/artifacts?path=folder").json()["files"]
         self.assertEqual(listed, [{"name": "file", "folder": False, "bytes": 5}])
         self.call("GET", "/jobs/{job}/artifacts", 400, path=path + "/artifacts?path=../x")
+        empty = self.call("GET", "/jobs/{job}/outputs", path=path + "/outputs").json()
+        self.assertEqual((empty["available"], empty["outputs"]), (True, []))
+        folder = pathlib.Path(self.shared.name) / empty["folder"] / "1/0"
+        folder.mkdir(parents=True)
+        (folder / "out").write_bytes(b"12345")
+        listed = self.call("GET", "/jobs/{job}/outputs", path=path + "/outputs").json()["outputs"]
+        self.assertEqual(listed, [{"rank": 0, "path": "out", "bytes": 5}])
+        file, part = "/jobs/{job}/outputs/file", path + "/outputs/file?attempt=1&rank=0&path="
+        self.assertEqual(self.call("GET", file, path=part + "out").body, b"12345")
+        self.assertEqual(self.call("GET", file, 206, path=part + "out", Range="bytes=1-2").body, b"23")
+        self.call("GET", file, 404, path=part + "none")
         doubt = self.call("GET", "/jobs/{job}/projection", path=path + "/projection").json()["doubt"]
         self.assertEqual(doubt, "it has no target")
         unknown = self.call("GET", "/jobs/{job}/series", 404, path=path + "/series?key=train/loss&key=train/los").json()

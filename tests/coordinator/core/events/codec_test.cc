@@ -70,7 +70,8 @@ Events one_of_each() {
           {at, ReplicaPaused{{7}, "the first 2 serve until the load grows"}},
           {at, ReplicaPromoted{{7}, "requests wait 40ms"}},
           {at, RunTracked{{7}, {3}}},
-          {at, NodeLeft{{"node-1"}, "its allocation has ended"}}};
+          {at, NodeLeft{{"node-1"}, "its allocation has ended"}},
+          {at, TaskStaging{task, true}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {

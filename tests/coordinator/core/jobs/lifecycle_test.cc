@@ -8,6 +8,8 @@
 namespace podium {
 namespace {
 
+using std::chrono::seconds;
+
 class Lifecycle : public ClusterTest {
  protected:
   Lifecycle() {
@@ -219,6 +221,96 @@ TEST_F(Lifecycle, EndsAtItsWalltime) {
   EXPECT_EQ(find<AttemptEnded>(events)->end, AttemptEnd::walltime);
   EXPECT_EQ(find<JobStateChanged>(events)->to, JobState::failed);
   EXPECT_EQ(find<AttemptEnded>(events)->reason, "ran longer than its walltime of 1m");
+}
+
+class LastCall : public Lifecycle {
+ protected:
+  // A job of 60 s that is told to leave 20 s before, at that moment.
+  JobId call(bool command) {
+    JobRequest request = request_for(1);
+    request.command = command;
+    request.walltime = seconds(60);
+    request.before_walltime = seconds(20);
+    request.grace = seconds(5);
+    const JobId id = submit(request);
+    report(one_);
+    for (int i = 0; i < 7; ++i) pass(5);
+    EXPECT_EQ(state_of(id), JobState::running);
+    EXPECT_EQ(next_tick(state_, now_), now_ + seconds(5));
+    pass(5);
+    EXPECT_EQ(state_of(id), JobState::stopping);
+    return id;
+  }
+
+  void pass(int time) {
+    wait(time);
+    report(one_);
+    report(two_);
+  }
+
+  Result<Events> leave(JobId id, const TaskExit& exit) {
+    return turn(NodeReported{{one_, {{task(id, 0), TaskState::exited, 1, exit}}, 0}});
+  }
+};
+
+TEST_F(LastCall, ComesBeforeTheWalltimeAndGivesTheTimeUntilThen) {
+  const JobId id = call(true);
+  EXPECT_EQ(job(id).attempt->grace, seconds(20)) << "longer than its grace";
+  EXPECT_EQ(node_orders(state_, one_.id).tasks.at(0).launch.grace, seconds(20));
+  const auto events = leave(id, {79, 0, "", ExitCause::ordered});
+  EXPECT_EQ(find<AttemptEnded>(events)->end, AttemptEnd::walltime);
+  EXPECT_EQ(find<AttemptEnded>(events)->reason, "left before the end of its walltime of 1m");
+  EXPECT_EQ(find<JobStateChanged>(events)->to, JobState::failed);
+}
+
+// podium-worker exits with 0 where it has taken all steps, and a program with 79 or 75 where it has not.
+TEST_F(LastCall, AJobThatIsDoneByThenHasSucceeded) {
+  const auto ends = [&](bool command, const TaskExit& exit) {
+    const JobId id = call(command);
+    const auto events = leave(id, exit);
+    return find<JobStateChanged>(events)->to;
+  };
+  EXPECT_EQ(ends(false, {0, 0, "", ExitCause::ordered}), JobState::succeeded);
+  EXPECT_EQ(ends(true, {0, 0, "", ExitCause::program}), JobState::succeeded) << "it had not heard of it yet";
+  EXPECT_EQ(ends(true, {0, 0, "", ExitCause::ordered}), JobState::failed) << "it may have left early";
+  EXPECT_EQ(ends(false, {0, SIGTERM, "", ExitCause::ordered}), JobState::failed);
+}
+
+TEST_F(LastCall, AJobThatIsCancelledThenWaitsForNoWalltime) {
+  const JobId id = call(true);
+  pass(5);
+  turn(CancelJob{id});
+  EXPECT_EQ(*job(id).attempt->stopping, now_);
+  EXPECT_EQ(node_orders(state_, one_.id).tasks.at(0).launch.grace, seconds(5));
+  const Time since = now_;
+  pass(5);
+  turn(CancelJob{id});
+  EXPECT_EQ(*job(id).attempt->stopping, since);
+}
+
+TEST_F(LastCall, ALongerWalltimeMovesIt) {
+  JobRequest request = request_for(1);
+  request.walltime = seconds(60);
+  request.before_walltime = seconds(20);
+  const JobId id = submit(request);
+  report(one_);
+  turn(ExtendJob{id, seconds(120)});
+  for (int i = 0; i < 19; ++i) pass(5);
+  EXPECT_EQ(state_of(id), JobState::running);
+  pass(5);
+  EXPECT_EQ(state_of(id), JobState::stopping);
+}
+
+TEST_F(Lifecycle, AProgramThatSavedAndLeftGoesOnAtNoCost) {
+  JobRequest request = request_for(1);
+  request.command = true;
+  request.max_restarts = 0;
+  const JobId id = submit(request);
+  report(one_);
+  report(one_, {{task(id, 0), {79, 0, ""}}});
+  EXPECT_NE(state_of(id), JobState::failed);
+  EXPECT_EQ(job(id).retries.failures, 0);
+  EXPECT_EQ(job(id).attempts, 2);
 }
 
 TEST_F(Lifecycle, MovesAwayFromANodeThatLacksItsDevice) {
@@ -468,7 +560,7 @@ TEST(Conclude, AJobSurvivesAHundredLostNodesAndNoMore) {
   Attempt& attempt = job.attempt.emplace();
   attempt.allocation.ranks = {{{"node-1"}, 0, 0, 1, 0, 0}};
   attempt.tasks.resize(1);
-  attempt.tasks[0] = {TaskPhase::lost, 1, true, TaskExit{-1, 0, "no word"}, {}};
+  attempt.tasks[0] = {TaskPhase::lost, 1, true, false, TaskExit{-1, 0, "no word"}, {}};
   attempt.stop = StopCause::node_lost;
   job.retries.losses = 99;
   EXPECT_EQ(conclude({}, job, attempt.created).next, JobState::queued);

@@ -40,6 +40,17 @@ class Deadlines : public ClusterTest {
     }
   }
 
+  // What a rank has whose gang has lost another.
+  Duration grace_after_a_failure(Duration own) {
+    JobRequest request = request_for(2, 1);
+    request.grace = own;
+    const JobId id = submit(request);
+    for (const NodeDescription& node : nodes_) report(node);
+    report(nodes_[0], {{task(id, 0), {1, 0, ""}}});
+    EXPECT_EQ(state_of(id), JobState::stopping);
+    return node_orders(state_, {"node-2"}).tasks.at(0).launch.grace;
+  }
+
   const Node& last() { return state_.nodes.at({"node-4"}); }
 
   std::vector<NodeDescription> nodes_;
@@ -80,6 +91,33 @@ TEST_F(Deadlines, OneRankThatDoesNotEndHoldsItsGangNoLongerThanItsDeadline) {
   EXPECT_EQ(state_of(next), JobState::queued);
   turn(NodeReported{{nodes_[3], {{stuck, TaskState::exited, 1, TaskExit{0, 9, ""}}}, 0}});
   EXPECT_EQ(state_of(next), JobState::starting);
+}
+
+// A node that lets its task save for as long as the job asked was drained, and the checkpoint lost.
+TEST_F(Deadlines, AJobsOwnGraceIsAddedToTheNodesTime) {
+  JobRequest request = request_for(4, 1);
+  request.grace = std::chrono::minutes(5);
+  const JobId id = submit(request);
+  for (const NodeDescription& node : nodes_) report(node);
+  EXPECT_EQ(node_orders(state_, {"node-4"}).tasks.at(0).launch.grace, request.grace);
+  turn(RequeueJob{id});
+  leave_but_the_last(id);
+  EXPECT_EQ(reason(id), "waits for rank 3 on node-4 (process 1) to end, at most until " +
+                            time_text(now_ + std::chrono::seconds(390)));
+  wait_reporting(385);
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  EXPECT_FALSE(last().drain);
+  wait_reporting(5);
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_TRUE(last().drain);
+}
+
+TEST_F(Deadlines, ABrokenGangGetsNoMoreThanTheUsualGrace) {
+  EXPECT_EQ(grace_after_a_failure(std::chrono::minutes(5)), kUsualGrace);
+}
+
+TEST_F(Deadlines, ABrokenGangGetsNoMoreThanItsOwnGrace) {
+  EXPECT_EQ(grace_after_a_failure(std::chrono::seconds(10)), std::chrono::seconds(10));
 }
 
 TEST_F(Deadlines, AJobThatWasPreemptedGoesOnWithoutTheRankThatDoesNotEnd) {
@@ -162,6 +200,46 @@ TEST_F(Deadlines, ATaskThatIsNotStartedMovesItsJobElsewhere) {
   for (const Placement& place : job(id).attempt->allocation.ranks) EXPECT_NE(place.node.value, "node-3");
   EXPECT_EQ(job(id).retries.failures, 0);
   EXPECT_FALSE(state_.nodes.at({"node-3"}).drain);
+}
+
+// Inputs may be many gigabytes: the time to start begins once they are there.
+TEST_F(Deadlines, ATaskWhoseInputsAreStagedStartsLate) {
+  const JobId id = submit(request_for(3, 1));
+  const auto report_staging = [&](int seconds, std::vector<TaskId> staging) {
+    for (int i = 0; i < seconds; i += 5) {
+      now_ += std::chrono::seconds(5);
+      for (const NodeDescription& node : nodes_)
+        if (node.id.value != "node-3") report(node);
+      NodeReport waiting{nodes_[2], {}, node_orders(state_, {"node-3"}).version};
+      waiting.staging = staging;
+      turn(NodeReported{waiting});
+      turn(Tick{});
+    }
+  };
+  report_staging(1000, {task(id, 2)});
+  ASSERT_EQ(state_of(id), JobState::starting);
+  EXPECT_TRUE(job(id).attempt->tasks[2].staging);
+  const auto snapshot = to_json(state_);
+  ClusterState empty;
+  const ClusterState restored = cluster_state_from_json(snapshot, empty);
+  EXPECT_EQ(restored.jobs.at(id), job(id)) << "a restart knows it, too";
+  report_staging(115, {});
+  EXPECT_EQ(state_of(id), JobState::starting) << "it has its full time from then on";
+  report_staging(10, {});
+  EXPECT_EQ(state_of(id), JobState::stopping) << "and no longer";
+}
+
+TEST_F(Deadlines, ATaskThatStagesAndEndsHoldsNoOtherUp) {
+  const JobId id = submit(request_for(2, 1));
+  NodeReport staging{nodes_[0], {}, 0};
+  staging.staging = {task(id, 0)};
+  turn(NodeReported{staging});
+  EXPECT_EQ(job(id).attempt->staging, 1);
+  NodeReport ended{nodes_[0], {}, 0};
+  ended.tasks.push_back({task(id, 0), TaskState::exited, 0, TaskExit{0, 0, "no x", ExitCause::refused}});
+  turn(NodeReported{ended});
+  EXPECT_EQ(job(id).attempt->staging, 0);
+  EXPECT_EQ(state_of(id), JobState::stopping);
 }
 
 // What a coordinator of before wrote while a gang stopped: all its devices held, no time of the order to
