@@ -8,11 +8,11 @@ namespace {
 
 // PyTorch 2.5: two processes of four that failed, after the exception of the first.
 constexpr char kReport[] = R"([rank0]: Traceback (most recent call last):
-[rank0]:   File "/work/train.py", line 12, in <module>
+[rank0]:   File "/home/me/train.py", line 12, in <module>
 [rank0]:     main()
 [rank1]: Traceback (most recent call last):
-[rank1]:   File "/work/train.py", line 7, in <module>
-[rank0]:   File "/work/train.py", line 9, in main
+[rank1]:   File "/home/me/train.py", line 7, in <module>
+[rank0]:   File "/home/me/train.py", line 9, in main
 [rank0]:     raise ValueError("no shard 7")
 [rank1]: RuntimeError: Connection closed by peer
 [rank0]: ValueError: no shard 7
